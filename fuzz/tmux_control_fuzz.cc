@@ -19,7 +19,7 @@ struct Record final : ControlHandler {
     add('o', output.bytes);
     add('#', std::to_string(output.pane) + "," + std::to_string(output.age.count()));
   }
-  void on_answer(const CommandResult& answer) override { add(answer.ok ? 'a' : 'e', answer.text); }
+  void on_reply(const CommandResult& result) override { add(result.ok ? 'a' : 'e', result.text); }
   void on_notice(std::string_view name, std::string_view rest) override {
     add('n', name);
     add('r', rest);
@@ -68,11 +68,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
 
   static_cast<void>(size_in_layout(text, 0));
   static_cast<void>(parse_size(text));
-  static_cast<void>(pastes_by_request(text));
+  static_cast<void>(needs_raw_paste_flag(text));
   static_cast<void>(parse_version(text));
-  static_cast<void>(redrawing(text.substr(0, at), text.substr(at)));
+  static_cast<void>(redraw_bytes(text.substr(0, at), text.substr(at)));
   if (const auto command = decode_command(text)) FUZZ_CHECK(decode_command(encode_command(*command)).has_value());
-  for (const auto& said : paste_commands(text, {.pane = 1, .buffer = "b", .pastes_by_request = false}))
+  for (const auto& said : paste_commands(text, {.pane = 1, .buffer = "b", .needs_raw_paste_flag = false}))
     FUZZ_CHECK(!said.contains('\n') && !said.contains('\0'));
   return 0;
 }

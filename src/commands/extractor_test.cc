@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "base/format.h"
 #include "base/random.h"
@@ -290,9 +290,9 @@ TEST(Extractor, HostileTextTakesLinearTime) {
     std::string text;
     while (text.size() < bytes) text += unit;
     text += end;
-    const auto begin = std::chrono::steady_clock::now();
+    const auto start = std::clock();  // processor time, which other processes do not lengthen
     (void)extract(text);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
   for (const std::string_view unit : {">", "- ", "1. ", "[[RELAY]]", "[[RELAY]]\n", "[[RELAY_METADATA]]\n", "```\n",
                                       "<thinking>\n</thinking>[[RELAY]]\n", "\x1b[", "\x1b]", "->relay-file:",

@@ -31,7 +31,7 @@ class Witness final : public store::StoreListener {
   void on_commit_failed(CommitTicket, CommitTicket, const Error&) override { std::_Exit(3); }
   void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
   void on_expired(Result<ExpireResult>) override {}
-  void on_answer(store::QueryId, Result<store::QueryResult>) override {}
+  void on_query_result(store::QueryId, Result<store::QueryResult>) override {}
 
   [[nodiscard]] std::int64_t key_of(std::uint64_t ticket) const {
     return first_key_ + 2 * static_cast<std::int64_t>(ticket);

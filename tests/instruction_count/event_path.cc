@@ -38,7 +38,7 @@ Workload prepare_event() {
       RELAY_ASSERT(event);
       ring.push(*std::move(event));
       if (number % kBatchEvents == 0)
-        told += group.give(ring, number - kBatchEvents, number, kBlockBytes, reader).events;
+        told += group.write_events(ring, number - kBatchEvents, number, kBlockBytes, reader).events;
     }
     RELAY_ASSERT(told == kEvents && reader.bytes > kEvents * 256);
     return told;
