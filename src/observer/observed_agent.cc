@@ -83,7 +83,7 @@ ObservedAgent::ObservedAgent(net::AsioLoop& loop, net::Network& network, Random&
             outbox_,
             link_options(workspace_socket, name_, source, claim_of(notes, key_of(workspace_socket, source), random)),
             *this},
-      teller_{link_, name_} {
+      event_reporter_{link_, name_} {
   if (const auto reader = transcript_reader(source.agent))
     transcript_.reset(new adapters::TranscriptFollower{loop, reader, *this});
   if (source.agent == "claude" && notes != nullptr) {
@@ -173,7 +173,7 @@ void ObservedAgent::end() {
   });
 }
 
-void ObservedAgent::on_activity(const events::Event& event, WallMs at) { teller_.report(event, at); }
+void ObservedAgent::on_activity(const events::Event& event, WallMs at) { event_reporter_.report(event, at); }
 
 void ObservedAgent::on_transcript_problem(const std::string& sentence) {
   log::info("cannot follow the transcript of an observed agent", {{"agent", name_}, {"error", sentence}});
@@ -220,6 +220,6 @@ void ObservedAgent::on_stopped(const Error& why) {
   });
 }
 
-void ObservedAgent::on_event_acked() { teller_.close_gap(loop_.now().wall); }
+void ObservedAgent::on_event_acked() { event_reporter_.report_gap(loop_.now().wall); }
 
 }  // namespace relay::observer

@@ -75,7 +75,7 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   bool ended_ = false;
   client::Outbox outbox_;
   client::Link link_;
-  host::EventReporter teller_;
+  host::EventReporter event_reporter_;
   std::unique_ptr<adapters::TranscriptFollower> transcript_;
   std::unique_ptr<ObservedInbox> inbox_;  // null for a CLI without an inbox
   std::unique_ptr<net::Timer> recheck_timer_;
