@@ -29,8 +29,8 @@ void AgentUpdater::update() {
     }
   }
   if (monitor.state() != State::Unknown && !monitor.watcher().mid_frame() && !parts_.terminal.is_feeding())
-    parts_.adapter.on_shown(monitor.screen().title(), monitor.watcher().picture().start_page);
-  prompt_due_ = parts_.adapter.on_screen(monitor.state(), monitor.watcher().picture().findings, loop_.now());
+    parts_.adapter.on_shown(monitor.screen().title(), monitor.watcher().analysis().start_page);
+  prompt_due_ = parts_.adapter.on_screen(monitor.state(), monitor.watcher().analysis().findings, loop_.now());
   if (parts_.state.update(now()) || (changed && !parts_.state.is_held_back(now()))) {
     parts_.session.mark_state_changed();
     parts_.server.on_state();
@@ -115,7 +115,7 @@ DeliveryPipeline::View AgentUpdater::delivery_view() {
           .blocker = parts_.state.blocker(),
           .since = monitor.since(),
           .typing = parts_.input.typing(),
-          .composer = &monitor.watcher().picture().composer,
+          .composer = &monitor.watcher().analysis().composer,
           .revision = monitor.screen().revision(),
           .keys = parts_.input.held(now()),
           .drained = parts_.input.empty(),
@@ -128,7 +128,7 @@ DialogDriver::View AgentUpdater::answer_view() const {
   const auto& monitor = parts_.monitor;
   const bool blocked = monitor.state() == State::Blocked;
   return {.now = now(),
-          .asking = blocked ? &monitor.watcher().picture().findings : nullptr,
+          .asking = blocked ? &monitor.watcher().analysis().findings : nullptr,
           .since = monitor.since(),
           .typed = parts_.input.typing().any,
           .steady = parts_.input.empty() && !monitor.watcher().mid_frame() && !parts_.terminal.is_output_paused() &&

@@ -9,8 +9,8 @@
 namespace relay::profiles {
 namespace {
 
-constexpr double kLongAfter = 5;  // seconds behind the last event
-constexpr double kMaxCast = 1e6;  // seconds
+constexpr double kFinalDelay = 5;  // seconds behind the last event
+constexpr double kMaxCast = 1e6;   // seconds
 constexpr std::int64_t kMaxCells = 1'000;
 
 SteadyTime at(double seconds) {
@@ -35,8 +35,8 @@ std::optional<terminal::Size> size_in(std::string_view text) {
 
 }  // namespace
 
-CastPlayer::CastPlayer(const CompiledProfile& eyes, commands::GrammarOptions grammar)
-    : watcher_{eyes, std::move(grammar)} {}
+CastPlayer::CastPlayer(const CompiledProfile& compiled, commands::GrammarOptions grammar)
+    : watcher_{compiled, std::move(grammar)} {}
 CastPlayer::~CastPlayer() = default;
 
 Result<void> CastPlayer::take_header(std::string_view line) {
@@ -46,7 +46,8 @@ Result<void> CastPlayer::take_header(std::string_view line) {
              : std::nullopt;
   if (!size || integer_member(*header, "version") != 2)
     return fail(
-        "this is no asciinema recording of version 2: its first line is an object with version, width and height");
+        "this is not an asciinema recording of version 2, whose first line is an object with version, width and "
+        "height");
   screen_ = std::make_unique<terminal::Screen>(*size);
   return {};
 }
@@ -64,7 +65,8 @@ Result<std::vector<TimedObservation>> CastPlayer::take(std::string_view line) {
                      event->at(2).is_string();
   const double seconds = whole ? event->at(0).to_number<double>() : -1;
   if (!whole || !(seconds >= 0 && seconds <= kMaxCast))
-    return fail(format("line {} is no event of an asciinema recording: [seconds, \"o\", \"bytes\"] is wanted", lines_));
+    return fail(
+        format("line {} is not an event of an asciinema recording; expected [seconds, \"o\", \"bytes\"]", lines_));
   if (over_) return out;
   wait_until(seconds, out);
   now_ = std::max(now_, seconds);
@@ -72,13 +74,13 @@ Result<std::vector<TimedObservation>> CastPlayer::take(std::string_view line) {
   const auto& data = event->at(2).as_string();
   if (kind == "r") {
     const auto size = size_in({data.data(), data.size()});
-    if (!size) return fail(format("line {} resizes to no size: give columns and rows like 120x40", lines_));
+    if (!size) return fail(format("line {} has an invalid size; expected columns and rows like 120x40", lines_));
     screen_->resize(*size);
   } else if (kind == "o") {
     screen_->feed({data.data(), data.size()});
     (void)screen_->take_reports();
   }
-  // What a full-screen agent leaves behind when it ends is no screen of its own.
+  // The screen after a full-screen agent ended is not the agent's.
   over_ = was_alternate_ && !screen_->alternate();
   was_alternate_ = screen_->alternate();
   if (!over_) update(now_, out);
@@ -87,7 +89,7 @@ Result<std::vector<TimedObservation>> CastPlayer::take(std::string_view line) {
 
 std::vector<TimedObservation> CastPlayer::finish() {
   std::vector<TimedObservation> out;
-  if (screen_ != nullptr && !over_) wait_until(now_ + kLongAfter, out);
+  if (screen_ != nullptr && !over_) wait_until(now_ + kFinalDelay, out);
   return out;
 }
 

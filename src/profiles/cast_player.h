@@ -1,6 +1,6 @@
-/// Watches a recorded session (asciinema v2) as a host would have watched the agent: one line in, observations out.
+/// Plays a recorded session (asciinema v2) through the watcher of a host: one line in, observations out.
 ///
-/// The recording's own times are the clock. Bad lines are named by their number; sizes are held within bounds.
+/// The clock is the recording's. Errors name the line number; sizes are bounded.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,12 @@ struct TimedObservation {
 
 class CastPlayer {
  public:
-  explicit CastPlayer(const CompiledProfile& eyes, commands::GrammarOptions grammar = {});
+  explicit CastPlayer(const CompiledProfile& compiled, commands::GrammarOptions grammar = {});
   ~CastPlayer();
 
   /// The header first, then the events.
   Result<std::vector<TimedObservation>> take(std::string_view line);
-  /// The recording is over: what was still waiting for a quiet moment.
+  /// Ends the recording: returns pending observations.
   std::vector<TimedObservation> finish();
 
  private:

@@ -7,29 +7,29 @@
 namespace relay::profiles {
 namespace {
 
-std::string complaint(const std::vector<std::string>& lines) {
-  const auto eyes = CompiledProfile::open(*find_profile("claude"));
-  CastPlayer player{*eyes};
+std::string error_of(const std::vector<std::string>& lines) {
+  const auto compiled = CompiledProfile::open(*find_profile("claude"));
+  CastPlayer player{*compiled};
   for (const auto& line : lines)
     if (const auto taken = player.take(line); !taken) return taken.error().message();
   (void)player.finish();
   return "none";
 }
 
-TEST(CastPlayer, SaysWhatIsWrongWithALine) {
+TEST(CastPlayer, ReportsAnInvalidLine) {
   const std::string header = R"({"version":2,"width":80,"height":24})";
-  EXPECT_EQ(complaint({header, R"([0.1,"o","hello"])", R"([0.2,"r","100x30"])", R"([0.3,"i","x"])"}), "none");
-  EXPECT_TRUE(complaint({"{}"}).starts_with("this is no asciinema recording"));
-  EXPECT_TRUE(complaint({R"({"version":2,"width":80,"height":99999999})"}).starts_with("this is no asciinema"));
-  EXPECT_TRUE(complaint({header, "nonsense"}).starts_with("line 2 is no event"));
-  EXPECT_TRUE(complaint({header, R"([-1,"o","x"])"}).starts_with("line 2 is no event"));
-  EXPECT_TRUE(complaint({header, R"([1e300,"o","x"])"}).starts_with("line 2 is no event"));
-  EXPECT_TRUE(complaint({header, R"([1,"r","0x0"])"}).starts_with("line 2 resizes to no size"));
+  EXPECT_EQ(error_of({header, R"([0.1,"o","hello"])", R"([0.2,"r","100x30"])", R"([0.3,"i","x"])"}), "none");
+  EXPECT_TRUE(error_of({"{}"}).starts_with("this is not an asciinema recording"));
+  EXPECT_TRUE(error_of({R"({"version":2,"width":80,"height":99999999})"}).starts_with("this is not an asciinema"));
+  EXPECT_TRUE(error_of({header, "nonsense"}).starts_with("line 2 is not an event"));
+  EXPECT_TRUE(error_of({header, R"([-1,"o","x"])"}).starts_with("line 2 is not an event"));
+  EXPECT_TRUE(error_of({header, R"([1e300,"o","x"])"}).starts_with("line 2 is not an event"));
+  EXPECT_TRUE(error_of({header, R"([1,"r","0x0"])"}).starts_with("line 2 has an invalid size"));
 }
 
-TEST(CastPlayer, HearsAnAgentAndSeesItsState) {
-  const auto eyes = CompiledProfile::open(*find_profile("claude"));
-  CastPlayer player{*eyes};
+TEST(CastPlayer, ReportsCommandsAndStates) {
+  const auto compiled = CompiledProfile::open(*find_profile("claude"));
+  CastPlayer player{*compiled};
   const std::string rule(40, '-');
   ASSERT_TRUE(player.take(R"({"version":2,"width":60,"height":10})"));
   const auto draw = [&](double seconds, const std::string& title, const std::string& text) {

@@ -10,8 +10,8 @@
 namespace relay::profiles {
 namespace {
 
-constexpr std::size_t kEndless = 1'000'000;  // columns: no break was for want of room
-constexpr std::size_t kLowerRows = 40;       // where marks of work and dialogs are looked for, blank rows not counted
+constexpr std::size_t kEndless = 1'000'000;  // columns: every break is intended
+constexpr std::size_t kLowerRows = 40;       // searched for marks of work and dialogs, blank rows not counted
 
 std::size_t indent_of(std::string_view text) {
   const auto at = text.find_first_not_of(' ');
@@ -43,10 +43,10 @@ std::string_view behind_word(std::string_view text) {
 }  // namespace
 
 struct CompiledProfile::Parts {
-  struct Spoken {
-    std::vector<bool> rows;    // hold words, and so no marks: anybody can say "esc to interrupt"
-    std::vector<bool> said;    // of these, the agent's and the person's own words, not those of tools
-    std::size_t last_own = 0;  // where the person spoke last
+  struct TextRows {
+    std::vector<bool> rows;          // have text, and so no marks: any text may contain "esc to interrupt"
+    std::vector<bool> conversation;  // of these, text of the agent and the user, not of tools
+    std::size_t last_user_row = 0;   // the user's last input
   };
   struct Rule {
     RowKind kind;
@@ -55,10 +55,10 @@ struct CompiledProfile::Parts {
     std::vector<RowKind> joins;
     Regex above, until;
 
-    /// Of a row whose text fits.
-    [[nodiscard]] bool fits(const ScreenFrame& sight, std::size_t row) const {
-      return (look == CharacterStyle::Any || look == sight.rows[row].look) &&
-             (!above.given() || look_above(above, sight, row) != Above::No);
+    /// The other conditions, for a row whose text matches.
+    [[nodiscard]] bool fits(const ScreenFrame& frame, std::size_t row) const {
+      return (look == CharacterStyle::Any || look == frame.rows[row].look) &&
+             (!above.given() || find_above(above, frame, row) != Above::No);
     }
   };
   Profile profile;
@@ -71,19 +71,20 @@ struct CompiledProfile::Parts {
   SetupDialogs setup;
   std::optional<profiles::PatternDetector> detector;
 
-  [[nodiscard]] std::size_t width_of_text(const ScreenFrame& sight, std::size_t row, bool whole) const {
-    if (!profile.wraps && !sight.rows[row].soft) return kEndless;
-    const auto columns = static_cast<std::size_t>(sight.columns);
+  [[nodiscard]] std::size_t width_of_text(const ScreenFrame& frame, std::size_t row, bool whole) const {
+    if (!profile.wraps && !frame.rows[row].soft) return kEndless;
+    const auto columns = static_cast<std::size_t>(frame.columns);
     const std::size_t taken = whole ? 0 : profile.indent + profile.margin;
     return columns > taken ? columns - taken : 1;
   }
-  [[nodiscard]] const Rule* rule_for(const ScreenFrame& sight, std::size_t row) const {
-    for (const int index : row_patterns.which(sight.rows[row].text))
-      if (const auto& each = rules[static_cast<std::size_t>(index)]; each.fits(sight, row)) return &each;
+  [[nodiscard]] const Rule* rule_for(const ScreenFrame& frame, std::size_t row) const {
+    for (const int index : row_patterns.which(frame.rows[row].text))
+      if (const auto& each = rules[static_cast<std::size_t>(index)]; each.fits(frame, row)) return &each;
     return nullptr;
   }
-  void read_conversation(const ScreenFrame& sight, std::size_t end, std::vector<Paragraph>& out, Spoken& spoken) const;
-  void read_marks(const ScreenFrame& sight, const Spoken& spoken, ScreenAnalysis& picture) const;
+  void read_conversation(const ScreenFrame& frame, std::size_t end, std::vector<Paragraph>& out,
+                         TextRows& text_rows) const;
+  void read_marks(const ScreenFrame& frame, const TextRows& text_rows, ScreenAnalysis& analysis) const;
 
   /// The lowest rows that are not blank, from the top.
   struct Lower {
@@ -135,34 +136,34 @@ const Profile& CompiledProfile::profile() const { return parts_->profile; }
 
 bool CompiledProfile::has_composer() const { return !parts_->profile.composer.first.empty(); }
 
-bool CompiledProfile::is_ready(const ScreenFrame& sight) const {
+bool CompiledProfile::is_ready(const ScreenFrame& frame) const {
   return parts_->profile.ready.empty() ||
-         std::ranges::any_of(sight.rows, [this](const ScreenRow& row) { return parts_->ready.matches(row.text); });
+         std::ranges::any_of(frame.rows, [this](const ScreenRow& row) { return parts_->ready.matches(row.text); });
 }
 
-CompiledProfile::TitleState CompiledProfile::title_says(const std::string& title) const {
+CompiledProfile::TitleState CompiledProfile::title_state(const std::string& title) const {
   if (parts_->blocked_title.matches(title)) return TitleState::Blocked;
   if (parts_->working_title.matches(title)) return TitleState::Working;
   if (parts_->idle_title.matches(title)) return TitleState::Idle;
   return TitleState::Nothing;
 }
 
-/// Whose words each row holds, from the top; a row that is nobody's is Chrome.
-void CompiledProfile::Parts::read_conversation(const ScreenFrame& sight, std::size_t end, std::vector<Paragraph>& out,
-                                               Spoken& spoken) const {
+/// Determines the kind of each row, from the top; an unknown row is Chrome.
+void CompiledProfile::Parts::read_conversation(const ScreenFrame& frame, std::size_t end, std::vector<Paragraph>& out,
+                                               TextRows& text_rows) const {
   RowKind kind = RowKind::Chrome;
-  bool open = false;             // the last paragraph may go on
-  bool screen_reader = false;    // the block began with a word, its rows are not indented
-  const Rule* holder = nullptr;  // whose rows these are up to its `until`
+  bool open = false;             // the last paragraph may continue
+  bool screen_reader = false;    // the mark is a word, rows are not indented
+  const Rule* holder = nullptr;  // the rule that owns these rows up to its `until`
   for (std::size_t i = 0; i < end; ++i) {
-    const auto& seen = sight.rows[i];
-    const bool soft = i > 0 && sight.rows[i - 1].soft && (open || kind == RowKind::Chrome || holder != nullptr);
-    const auto* rule = soft || seen.blank() ? nullptr : rule_for(sight, i);
+    const auto& seen = frame.rows[i];
+    const bool soft = i > 0 && frame.rows[i - 1].soft && (open || kind == RowKind::Chrome || holder != nullptr);
+    const auto* rule = soft || seen.blank() ? nullptr : rule_for(frame, i);
     if (holder != nullptr) {
-      const bool next_words = rule != nullptr && rule->kind == RowKind::User && rule->above.given();
-      spoken.rows[i] = !next_words;
-      spoken.said[i] = !next_words && holder->kind != RowKind::Tool;
-      if (soft || (!next_words && !holder->until.matches(seen.text))) continue;
+      const bool is_user_input = rule != nullptr && rule->kind == RowKind::User && rule->above.given();
+      text_rows.rows[i] = !is_user_input;
+      text_rows.conversation[i] = !is_user_input && holder->kind != RowKind::Tool;
+      if (soft || (!is_user_input && !holder->until.matches(seen.text))) continue;
       holder = nullptr;
       kind = RowKind::Chrome;
     }
@@ -176,13 +177,13 @@ void CompiledProfile::Parts::read_conversation(const ScreenFrame& sight, std::si
       kind = open ? out.back().kind : rule->kind;
       screen_reader = rule->screen_reader;
     } else if (!soft && !screen_reader && indent_of(seen.text) < profile.indent) {
-      kind = RowKind::Chrome;  // nothing we know: not the agent's words
+      kind = RowKind::Chrome;  // unknown: not the agent's text
       open = false;
     }
     if (kind == RowKind::Chrome) continue;
-    spoken.rows[i] = true;
-    spoken.said[i] = kind == RowKind::Assistant || kind == RowKind::User;
-    if (kind == RowKind::User) spoken.last_own = i;
+    text_rows.rows[i] = true;
+    text_rows.conversation[i] = kind == RowKind::Assistant || kind == RowKind::User;
+    if (kind == RowKind::User) text_rows.last_user_row = i;
     if (!open) out.push_back({.kind = kind});
     open = holder == nullptr;
     const auto text = soft              ? std::string_view{seen.text}
@@ -194,12 +195,12 @@ void CompiledProfile::Parts::read_conversation(const ScreenFrame& sight, std::si
     append_without_blanks(paragraph.key, text);
     paragraph.lines.push_back({.text = std::string{text.substr(std::min(indent, text.size()))},
                                .indent = indent,
-                               .width = width_of_text(sight, i, soft || screen_reader),
+                               .width = width_of_text(frame, i, soft || screen_reader),
                                .soft = seen.soft});
   }
 }
 
-/// A dialog is certain only if it is the lowest thing on the screen: what an agent says can look like one.
+/// A dialog is certain only if it is the lowest thing on the screen: the agent's text can look like one.
 profiles::ScreenFindings CompiledProfile::Parts::find_in(const Lower& lower) const {
   const auto top_of = [&](std::size_t head) -> std::optional<std::size_t> {
     if (profile.composer.line_mode) return lower.cut ? std::nullopt : std::optional<std::size_t>{0};
@@ -217,22 +218,23 @@ profiles::ScreenFindings CompiledProfile::Parts::find_in(const Lower& lower) con
   return findings;
 }
 
-void CompiledProfile::Parts::read_marks(const ScreenFrame& sight, const Spoken& spoken, ScreenAnalysis& picture) const {
-  const auto& typed_in = picture.composer;
+void CompiledProfile::Parts::read_marks(const ScreenFrame& frame, const TextRows& text_rows,
+                                        ScreenAnalysis& analysis) const {
+  const auto& drawn_composer = analysis.composer;
   const bool line = profile.composer.line_mode;
-  // What a line-mode program has printed stays: only rows of this turn tell of now.
-  const auto top = line ? std::max(sight.screen_top, spoken.last_own) : sight.screen_top;
-  const std::vector<bool> none(sight.rows.size());
+  // The output of a line-mode program stays visible: only rows of this turn show its current state.
+  const auto top = line ? std::max(frame.screen_top, text_rows.last_user_row) : frame.screen_top;
+  const std::vector<bool> none(frame.rows.size());
   const auto lower = [&](std::size_t from, const std::vector<bool>& without) {
     Lower found;
-    for (std::size_t row = sight.rows.size(); row-- > from;) {
-      if (typed_in && row >= typed_in->first && row <= typed_in->last) continue;
-      if (without[row] || sight.rows[row].blank()) continue;
+    for (std::size_t row = frame.rows.size(); row-- > from;) {
+      if (drawn_composer && row >= drawn_composer->first && row <= drawn_composer->last) continue;
+      if (without[row] || frame.rows[row].blank()) continue;
       if (found.rows.size() == kLowerRows) {
         found.cut = true;
         break;
       }
-      found.rows.push_back(sight.rows[row].text);
+      found.rows.push_back(frame.rows[row].text);
     }
     std::ranges::reverse(found.rows);
     return found;
@@ -241,34 +243,34 @@ void CompiledProfile::Parts::read_marks(const ScreenFrame& sight, const Spoken& 
     return std::ranges::any_of(rows, [&](const std::string& row) { return patterns.matches(row); });
   };
   const auto all = lower(top, none);
-  picture.findings = find_in(all);
-  picture.working_mark = any(working_rows, lower(top, spoken.rows).rows);
-  // A composer that is seen may be an old message that looks like one: a dialog below it counts all the same.
-  const auto asking = typed_in ? lower(typed_in->last + 1, none) : all;
-  picture.dialog_mark = any(dialog_rows, asking.rows);
-  picture.dialog_in_words =
-      picture.dialog_mark && !typed_in && !line && !any(dialog_rows, lower(top, spoken.said).rows);
-  if (!typed_in && line) {
-    picture.dialog_mark = picture.dialog_mark || any(question_rows, std::span{&sight.rows[sight.cursor_row].text, 1});
-    picture.working_mark =
-        picture.working_mark || (!all.rows.empty() && any(tool_rows, std::span{&all.rows.back(), 1}));
+  analysis.findings = find_in(all);
+  analysis.working_mark = any(working_rows, lower(top, text_rows.rows).rows);
+  // The drawn_composer may be an old message that looks like one: a dialog below it counts too.
+  const auto asking = drawn_composer ? lower(drawn_composer->last + 1, none) : all;
+  analysis.dialog_mark = any(dialog_rows, asking.rows);
+  analysis.dialog_in_words =
+      analysis.dialog_mark && !drawn_composer && !line && !any(dialog_rows, lower(top, text_rows.conversation).rows);
+  if (!drawn_composer && line) {
+    analysis.dialog_mark = analysis.dialog_mark || any(question_rows, std::span{&frame.rows[frame.cursor_row].text, 1});
+    analysis.working_mark =
+        analysis.working_mark || (!all.rows.empty() && any(tool_rows, std::span{&all.rows.back(), 1}));
   }
-  if (typed_in || (line && !picture.dialog_mark)) {
-    auto below = typed_in ? find_in(asking) : profiles::ScreenFindings{};
-    picture.findings.permission = std::move(below.permission);
-    picture.findings.question = std::move(below.question);
+  if (drawn_composer || (line && !analysis.dialog_mark)) {
+    auto below = drawn_composer ? find_in(asking) : profiles::ScreenFindings{};
+    analysis.findings.permission = std::move(below.permission);
+    analysis.findings.question = std::move(below.question);
   }
-  // Questions that were answered stay where they are: the lower one is the one that waits.
-  auto& [permission, question, usage, limits, of_setup] = picture.findings;
+  // Answered questions stay visible: the lower one is open.
+  auto& [permission, question, usage, limits, of_setup] = analysis.findings;
   if (line && permission && question) {
     if (permission->row < question->row)
       permission.reset();
     else
       question.reset();
   }
-  const auto below = typed_in ? typed_in->last + 1 : top;
-  if (auto found = setup.find(std::span{sight.rows}.subspan(below))) {
-    picture.dialog_mark = true;
+  const auto below = drawn_composer ? drawn_composer->last + 1 : top;
+  if (auto found = setup.find(std::span{frame.rows}.subspan(below))) {
+    analysis.dialog_mark = true;
     permission = std::move(found->permission);
     question = std::move(found->question);
     of_setup = true;
@@ -279,19 +281,20 @@ void CompiledProfile::Parts::read_marks(const ScreenFrame& sight, const Spoken& 
                                                   : profiles::ChoiceMeaning::Something;
 }
 
-ScreenAnalysis CompiledProfile::analyze(const ScreenFrame& sight) const {
-  ScreenAnalysis picture;
-  picture.composer = parts_->composer.find(sight);
-  if (!picture.composer) picture.composer = parts_->screen_reader_composer.find(sight);
-  const auto end = picture.composer ? picture.composer->first : sight.rows.size();
-  Parts::Spoken spoken{.rows = std::vector<bool>(sight.rows.size()), .said = std::vector<bool>(sight.rows.size())};
-  parts_->read_conversation(sight, end, picture.conversation, spoken);
-  parts_->read_marks(sight, spoken, picture);
-  if (picture.composer)
-    picture.start_page = std::ranges::any_of(std::span{sight.rows}.first(end), [this](const ScreenRow& row) {
+ScreenAnalysis CompiledProfile::analyze(const ScreenFrame& frame) const {
+  ScreenAnalysis analysis;
+  analysis.composer = parts_->composer.find(frame);
+  if (!analysis.composer) analysis.composer = parts_->screen_reader_composer.find(frame);
+  const auto end = analysis.composer ? analysis.composer->first : frame.rows.size();
+  Parts::TextRows text_rows{.rows = std::vector<bool>(frame.rows.size()),
+                            .conversation = std::vector<bool>(frame.rows.size())};
+  parts_->read_conversation(frame, end, analysis.conversation, text_rows);
+  parts_->read_marks(frame, text_rows, analysis);
+  if (analysis.composer)
+    analysis.start_page = std::ranges::any_of(std::span{frame.rows}.first(end), [this](const ScreenRow& row) {
       return parts_->start_page.matches(row.text);
     });
-  return picture;
+  return analysis;
 }
 
 }  // namespace relay::profiles

@@ -1,4 +1,4 @@
-/// Which rows of a screen are the conversation, whose words they are, and where the person types.
+/// A profile with compiled patterns; analyzes a screen: the conversation, the composer, and marks of work and dialogs.
 #pragma once
 
 #include <memory>
@@ -15,24 +15,24 @@
 
 namespace relay::profiles {
 
-/// Rows of one kind without a gap: about a paragraph.
+/// Consecutive rows of one kind: about a paragraph.
 struct Paragraph {
   RowKind kind = RowKind::Assistant;
-  std::string key = {};  // its text without blanks: the same however it is wrapped
+  std::string key = {};  // its text without blanks: the same for any wrapping
   std::vector<commands::ScreenLine> lines = {};
 };
 
 struct ScreenAnalysis {
   std::optional<Composer> composer = {};
-  std::vector<Paragraph> conversation = {};  // Say, User and Tool, from the top
-  bool working_mark = false;                 // a row that stands there only while it works, or while a tool runs
+  std::vector<Paragraph> conversation = {};  // Assistant, User and Tool, from the top
+  bool working_mark = false;                 // a row that is visible only while it works, or while a tool runs
   bool dialog_mark = false;
   bool start_page = false;       // a composer, and no conversation yet
-  bool dialog_in_words = false;  // that mark stands in the agent's own words alone, and no composer is drawn
+  bool dialog_in_words = false;  // that mark is only in the agent's text, and no composer is drawn
   profiles::ScreenFindings findings = {};
 };
 
-/// A profile ready to be used: its patterns compiled.
+/// A profile with compiled patterns.
 class CompiledProfile {
  public:
   static Result<CompiledProfile> open(Profile profile);
@@ -41,14 +41,14 @@ class CompiledProfile {
   ~CompiledProfile();
 
   [[nodiscard]] const Profile& profile() const;
-  [[nodiscard]] ScreenAnalysis analyze(const ScreenFrame& sight) const;
-  /// Its profile says how the place looks where a person types.
+  [[nodiscard]] ScreenAnalysis analyze(const ScreenFrame& frame) const;
+  /// True if the profile describes a composer.
   [[nodiscard]] bool has_composer() const;
-  /// Does a row show that the program takes prompts? True for a profile that names none.
-  [[nodiscard]] bool is_ready(const ScreenFrame& sight) const;
-  /// What the title says; empty when it says nothing.
+  /// Does a row show that the program takes prompts? True for a profile without such rows.
+  [[nodiscard]] bool is_ready(const ScreenFrame& frame) const;
+  /// The state in the title; Nothing for an unknown title.
   enum class TitleState : std::uint8_t { Nothing, Idle, Working, Blocked };
-  [[nodiscard]] TitleState title_says(const std::string& title) const;
+  [[nodiscard]] TitleState title_state(const std::string& title) const;
 
  private:
   struct Parts;

@@ -5,7 +5,7 @@
 namespace relay::profiles {
 namespace {
 
-/// The same paragraph; the topmost of a view may have lost its beginning to the screen's edge.
+/// True for the same paragraph; the topmost of a view may have lost its start at the screen's edge.
 bool same(const Paragraph& known, const Paragraph& seen, bool topmost) {
   if (known.kind != seen.kind) return false;
   return known.key == seen.key || (topmost && known.key.size() > seen.key.size() && known.key.ends_with(seen.key));
@@ -17,14 +17,14 @@ bool same_text(const std::vector<Paragraph>& a, const std::vector<Paragraph>& b)
 
 }  // namespace
 
-/// How many paragraphs at the top of the view were heard before; 0 when none of them is known.
+/// Number of paragraphs at the top of the view that are known; 0 if none is.
 std::size_t ConversationTracker::heard_rows(const std::vector<Paragraph>& view) const {
   std::size_t best = 0, best_run = 0;
-  for (std::size_t end = std::min(view.size(), heard_.size()); end > 0; --end) {
-    // Does the view's part before `end` stand at the end of what was heard?
+  for (std::size_t end = std::min(view.size(), finished_.size()); end > 0; --end) {
+    // Is the part of the view before `end` the end of the known paragraphs?
     std::size_t run = 0;
-    while (run < end && same(heard_[heard_.size() - 1 - run], view[end - 1 - run], end - 1 - run == 0)) ++run;
-    // All of it fits, or all but a heading that sticks to the screen's top.
+    while (run < end && same(finished_[finished_.size() - 1 - run], view[end - 1 - run], end - 1 - run == 0)) ++run;
+    // All of it fits, or all but a heading that stays at the screen's top.
     if (run > 0 && run + 1 >= end && run > best_run) {
       best = end;
       best_run = run;
@@ -33,13 +33,13 @@ std::size_t ConversationTracker::heard_rows(const std::vector<Paragraph>& view) 
   return best;
 }
 
-/// Is all of the view something that was heard, away from the end? Its last paragraph may be cut by the screen's edge.
+/// True if the whole view is known, away from the end. Its last paragraph may be cut by the screen's edge.
 bool ConversationTracker::lies_inside(const std::vector<Paragraph>& view) const {
-  for (std::size_t from = 0; from + view.size() <= heard_.size(); ++from) {
+  for (std::size_t from = 0; from + view.size() <= finished_.size(); ++from) {
     std::size_t run = 0;
-    while (run < view.size() && (same(heard_[from + run], view[run], run == 0) ||
-                                 (run + 1 == view.size() && heard_[from + run].kind == view[run].kind &&
-                                  heard_[from + run].key.starts_with(view[run].key))))
+    while (run < view.size() && (same(finished_[from + run], view[run], run == 0) ||
+                                 (run + 1 == view.size() && finished_[from + run].kind == view[run].kind &&
+                                  finished_[from + run].key.starts_with(view[run].key))))
       ++run;
     if (run == view.size()) return true;
   }
@@ -52,7 +52,7 @@ void ConversationTracker::set_turn(std::vector<Paragraph> turn) {
   turn_ = std::move(turn);
 }
 
-/// The view shows the turn from its paragraph `from` on: what came before stays, the rest is as it is now.
+/// The view shows the turn from its paragraph `from`: earlier paragraphs stay, the rest is replaced.
 void ConversationTracker::lay_over(const std::vector<Paragraph>& view, std::size_t from) {
   std::vector<Paragraph> turn{turn_.begin(), turn_.begin() + static_cast<std::ptrdiff_t>(from)};
   for (std::size_t i = 0; i < view.size(); ++i) {
@@ -63,35 +63,35 @@ void ConversationTracker::lay_over(const std::vector<Paragraph>& view, std::size
 }
 
 void ConversationTracker::start_over(const std::vector<Paragraph>& view) {
-  // Cleared, or redrawn beyond recognition: the words of this turn stand behind the person's last ones.
+  // The screen was cleared or fully redrawn: this turn's text is behind the user's last input.
   const auto last_user =
       std::ranges::find(view.rbegin(), view.rend(), RowKind::User, [](const Paragraph& each) { return each.kind; });
   const auto known = static_cast<std::size_t>(view.rend() - last_user);
-  heard_.insert(heard_.end(), view.begin(), view.begin() + static_cast<std::ptrdiff_t>(known));
-  while (heard_.size() > kMaxHeard) heard_.pop_front();
+  finished_.insert(finished_.end(), view.begin(), view.begin() + static_cast<std::ptrdiff_t>(known));
+  while (finished_.size() > kMaxFinished) finished_.pop_front();
   set_turn({view.begin() + static_cast<std::ptrdiff_t>(known), view.end()});
 }
 
 void ConversationTracker::see(const std::vector<Paragraph>& view, Turn turn) {
   if (view.empty()) return;
   const auto known = heard_rows(view);
-  if (known == 0 && lies_inside(view)) return;  // somebody scrolled back
-  if (turn == Turn::Over) {  // nobody speaks: whatever is drawn is a redraw, or the person's next words
-    heard_.insert(heard_.end(), view.begin() + static_cast<std::ptrdiff_t>(known), view.end());
-    while (heard_.size() > kMaxHeard) heard_.pop_front();
+  if (known == 0 && lies_inside(view)) return;  // scrolled back
+  if (turn == Turn::Over) {                     // between turns every change is a redraw, or the user's next input
+    finished_.insert(finished_.end(), view.begin() + static_cast<std::ptrdiff_t>(known), view.end());
+    while (finished_.size() > kMaxFinished) finished_.pop_front();
     set_turn({});
     return;
   }
-  if (known > 0 || heard_.empty()) {
-    // Everything behind what was heard is the turn, as it is drawn now.
+  if (known > 0 || finished_.empty()) {
+    // Everything behind the known paragraphs is the turn, as it is drawn now.
     if (known > 0 || (!turn_.empty() && same(turn_[0], view[0], false))) {
       std::vector<Paragraph> rest{view.begin() + static_cast<std::ptrdiff_t>(known), view.end()};
       if (!(rest.empty() && !turn_.empty())) set_turn(std::move(rest));
       return;
     }
   }
-  // What was heard has scrolled off: the view overlaps the turn itself. The last paragraph known may have grown.
-  for (std::size_t skip : {std::size_t{0}, std::size_t{1}}) {  // 1: a heading sticks to the screen's top
+  // The known paragraphs have scrolled off: the view overlaps the turn itself. The last known paragraph may have grown.
+  for (std::size_t skip : {std::size_t{0}, std::size_t{1}}) {  // 1: a heading stays at the screen's top
     if (skip >= view.size()) break;
     const std::vector<Paragraph> rest{view.begin() + static_cast<std::ptrdiff_t>(skip), view.end()};
     for (std::size_t from = 0; from < turn_.size(); ++from) {
@@ -105,8 +105,8 @@ void ConversationTracker::see(const std::vector<Paragraph>& view, Turn turn) {
 }
 
 std::vector<Paragraph> ConversationTracker::end_turn() {
-  for (const auto& paragraph : turn_) heard_.push_back(paragraph);
-  while (heard_.size() > kMaxHeard) heard_.pop_front();
+  for (const auto& paragraph : turn_) finished_.push_back(paragraph);
+  while (finished_.size() > kMaxFinished) finished_.pop_front();
   return std::exchange(turn_, {});
 }
 

@@ -1,12 +1,12 @@
-/// What was said so far, pieced together from what the screen showed: nothing twice, nothing lost to scrolling.
+/// Reconstructs the conversation from successive screens: no text twice, none lost by scrolling.
 ///
-///     heard:  U1 A1 U2 A2          what ended turns said; never looked at again
-///     turn:   U3 A3a A3b           this turn so far; parts may have scrolled off already
-///     screen:    A2 U3 A3a A3b A3c    the end of `heard` is found on it, so what follows is the turn
+///     finished:  U1 A1 U2 A2          text of finished turns; final
+///     turn:   U3 A3a A3b           the current turn; parts may have scrolled off
+///     screen:    A2 U3 A3a A3b A3c    the end of `finished` is found on it, so the rest is the turn
 ///
-/// Paragraphs are told apart by their text without blanks, so a redraw or another width changes nothing. Equal texts
-/// are equal only at the same place: the second "done" of an agent is new because it stands after the first.
-/// Threading: one thread. Memory: the turn and the newest kMaxHeard paragraphs.
+/// Paragraphs are compared by their text without blanks, so a redraw or another width changes nothing. Equal texts are
+/// the same only at the same position: the second "done" of an agent is new because it comes after the first.
+/// Threading: one thread. Memory: the turn and the newest kMaxFinished paragraphs.
 #pragma once
 
 #include <deque>
@@ -18,18 +18,18 @@ namespace relay::profiles {
 
 class ConversationTracker {
  public:
-  static constexpr std::size_t kMaxHeard = 400;
+  static constexpr std::size_t kMaxFinished = 400;
   static constexpr std::size_t kMaxTurn = 4'000;
 
   enum class Turn : std::uint8_t { Open, Over };
 
-  /// The conversation as it is on the screen now. The turn is open from the first sign of work until `end_turn`.
+  /// Updates with the conversation on the screen. The turn is open from the first sign of work until `end_turn`.
   void see(const std::vector<Paragraph>& view, Turn turn);
 
-  /// The turn is over: what was said in it, and from now on it counts as heard.
+  /// Ends the turn: returns its text, which is known from now on.
   std::vector<Paragraph> end_turn();
 
-  /// Changes whenever the turn's text does.
+  /// Changes with the turn's text.
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
  private:
@@ -39,7 +39,7 @@ class ConversationTracker {
   void start_over(const std::vector<Paragraph>& view);
   void set_turn(std::vector<Paragraph> turn);
 
-  std::deque<Paragraph> heard_;
+  std::deque<Paragraph> finished_;
   std::vector<Paragraph> turn_;
   std::uint64_t revision_ = 0;
 };

@@ -8,7 +8,7 @@ namespace {
 using Turn = ConversationTracker::Turn;
 using Texts = std::vector<std::string>;
 
-/// "u:hello" is the person's, "a:hi" the agent's.
+/// "u:hello" is user input, "a:hi" agent text.
 std::vector<Paragraph> view(const Texts& texts) {
   std::vector<Paragraph> paragraphs;
   for (const auto& text : texts) {
@@ -26,7 +26,7 @@ Texts said(ConversationTracker& conversation) {
   return texts;
 }
 
-TEST(Conversation, HearsATurnOnceItIsOver) {
+TEST(Conversation, ReturnsATurnWhenItEnds) {
   ConversationTracker conversation;
   conversation.see(view({"u:hello"}), Turn::Over);
   conversation.see(view({"u:hello", "a:hi th"}), Turn::Open);
@@ -36,7 +36,7 @@ TEST(Conversation, HearsATurnOnceItIsOver) {
   EXPECT_TRUE(said(conversation).empty());
 }
 
-TEST(Conversation, TakesTheSameWordsInALaterTurnForNew) {
+TEST(Conversation, TreatsEqualTextInALaterTurnAsNew) {
   ConversationTracker conversation;
   conversation.see(view({"u:go"}), Turn::Over);
   conversation.see(view({"u:go", "a:done"}), Turn::Open);
@@ -55,7 +55,7 @@ TEST(Conversation, KeepsWhatScrolledOffDuringTheTurn) {
   EXPECT_EQ(said(conversation), (Texts{"one", "two", "three", "four"}));
 }
 
-TEST(Conversation, KeepsAParagraphWholeWhoseTopWasCutOff) {
+TEST(Conversation, KeepsAParagraphWhoseTopIsCutOff) {
   ConversationTracker conversation;
   conversation.see(view({"u:go"}), Turn::Over);
   conversation.see(view({"u:go", "a:a long paragraph", "a:next"}), Turn::Open);
@@ -63,7 +63,7 @@ TEST(Conversation, KeepsAParagraphWholeWhoseTopWasCutOff) {
   EXPECT_EQ(said(conversation), (Texts{"a long paragraph", "next", "last"}));
 }
 
-TEST(Conversation, IsNotFooledByAHeadingThatSticksToTheTop) {
+TEST(Conversation, AcceptsAHeadingThatStaysAtTheTop) {
   ConversationTracker conversation;
   conversation.see(view({"u:first", "a:old"}), Turn::Over);
   conversation.see(view({"u:first", "a:old", "u:second", "a:one"}), Turn::Open);
@@ -72,7 +72,7 @@ TEST(Conversation, IsNotFooledByAHeadingThatSticksToTheTop) {
   EXPECT_EQ(said(conversation), (Texts{"one", "two", "three"}));
 }
 
-TEST(Conversation, HearsNothingFromARedrawWhileNobodySpeaks) {
+TEST(Conversation, IgnoresARedrawBetweenTurns) {
   ConversationTracker conversation;
   conversation.see(view({"u:go"}), Turn::Over);
   conversation.see(view({"u:go", "a:done"}), Turn::Open);
@@ -83,7 +83,7 @@ TEST(Conversation, HearsNothingFromARedrawWhileNobodySpeaks) {
   EXPECT_EQ(said(conversation), Texts{"new"});
 }
 
-TEST(Conversation, SendsNothingAgainWhenThePersonScrolls) {
+TEST(Conversation, RepeatsNothingWhenTheUserScrolls) {
   ConversationTracker conversation;
   conversation.see(view({"u:first", "a:one"}), Turn::Over);
   conversation.see(view({"u:first", "a:one", "u:second", "a:two"}), Turn::Open);
@@ -96,7 +96,7 @@ TEST(Conversation, SendsNothingAgainWhenThePersonScrolls) {
   EXPECT_EQ(said(conversation), (Texts{"three", "four"}));
 }
 
-TEST(Conversation, AfterAClearGoesOnBehindThePersonsLastWords) {
+TEST(Conversation, ContinuesBehindTheLastInputAfterAClear) {
   ConversationTracker conversation;
   conversation.see(view({"u:go", "a:done"}), Turn::Over);
   conversation.see(view({"u:something else", "a:fresh"}), Turn::Open);

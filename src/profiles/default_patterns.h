@@ -1,5 +1,5 @@
-/// Patterns for the agents we know, until a profile brings its own. Measured on Claude Code 2.1, Codex 0.166, Gemini CLI
-/// 0.61 and OpenCode 1.18; another release may differ, which is why patterns are data.
+/// Patterns for known agents whose profile has none. Measured with Claude Code 2.1, Codex 0.166, Gemini CLI 0.61 and
+/// OpenCode 1.18; other releases may differ, which is why patterns are data.
 #pragma once
 
 #include <span>

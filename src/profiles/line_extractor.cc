@@ -31,7 +31,7 @@ void move_to(std::vector<commands::Command>& all, std::vector<commands::Command>
 
 std::vector<commands::Command> LineExtractor::feed(std::string_view bytes) {
   parser_.feed(bytes, *this);
-  return std::exchange(heard_, {});
+  return std::exchange(commands_, {});
 }
 
 std::vector<commands::Command> LineExtractor::flush() { return extractor_.flush(); }
@@ -39,17 +39,16 @@ std::vector<commands::Command> LineExtractor::flush() { return extractor_.flush(
 std::vector<commands::Command> LineExtractor::finish() {
   if (echo_) echoes_.push_back(*std::exchange(echo_, std::nullopt));
   if (!cursor_.line.empty()) end_line();
-  move_to(heard_, extractor_.finish());
-  return std::exchange(heard_, {});
+  move_to(commands_, extractor_.finish());
+  return std::exchange(commands_, {});
 }
 
-/// As the kernel's line discipline echoes them, with its usual keys.
+/// Echoes keys as the kernel's line discipline does, with its default keys.
 void LineExtractor::on_echoed_keys(std::string_view keys) {
   constexpr char kErase = 0x7f, kEraseWord = 'W' & 0x1f, kEraseLine = 'U' & 0x1f, kEnd = 'D' & 0x1f;
   for (const char key : keys) {
     if (!echo_) {
-      const bool typed_ahead =
-          !echoes_.empty() || cursor_.returned;  // a row that does not stand there yet, or is replaced
+      const bool typed_ahead = !echoes_.empty() || cursor_.returned;  // a row that does not exist yet, or is replaced
       echo_ = Echo{.row = typed_ahead ? "" : cursor_.line};
       echo_->before = echo_->row.size();
     }
@@ -73,7 +72,7 @@ void LineExtractor::on_echoed_keys(std::string_view keys) {
   }
 }
 
-/// Echoes come in the order of the keys: one that did not come before a later one has looked different.
+/// Echoes come in the order of the keys: one that was skipped has looked different.
 bool LineExtractor::is_echo() {
   const auto found = std::ranges::find(echoes_, cursor_.line, &Echo::row);
   if (found == echoes_.end()) return false;
@@ -82,9 +81,9 @@ bool LineExtractor::is_echo() {
 }
 
 std::string_view LineExtractor::unread_reason() const {
-  if (alternate_) return "a full-screen program is shown, and its screen is not read";
+  if (alternate_) return "a full-screen program is running; its screen is not read";
   if (cursor_.addressed)
-    return "the program has moved the cursor to a place of the screen: its lines are read again once the screen is "
+    return "the program has positioned the cursor: its lines are read again once the screen is "
            "cleared or has scrolled";
   return {};
 }
@@ -93,7 +92,7 @@ void LineExtractor::print(std::string_view utf8) {
   blank_ = cursor_.home = false;
   if (std::exchange(cursor_.returned, false)) cursor_.line.clear();
   const auto room = commands::kMaxLineBytes + 1 - std::min(cursor_.line.size(), commands::kMaxLineBytes + 1);
-  cursor_.line.append(utf8.substr(0, room));  // a byte too many tells the extractor that the line is cut
+  cursor_.line.append(utf8.substr(0, room));  // one byte too many shows the extractor that the line is truncated
 }
 
 void LineExtractor::text(std::string_view ascii) { print(ascii); }
@@ -123,7 +122,7 @@ void LineExtractor::end_line() {
     if (printed) last_row_ = cursor_.row;
   } else if (printed) {
     cursor_.line += '\n';
-    move_to(heard_, extractor_.feed(cursor_.line));
+    move_to(commands_, extractor_.feed(cursor_.line));
     last_row_ = cursor_.row;
   }
   ++cursor_.row;
@@ -144,7 +143,7 @@ void LineExtractor::move_rows(std::int64_t rows) {
   stay_on_screen();
 }
 
-/// Rows that have scrolled away are out of reach.
+/// Rows that have scrolled off cannot be reached.
 void LineExtractor::stay_on_screen() { cursor_.row = std::max(cursor_.row, last_row_ + 1 - rows_); }
 
 void LineExtractor::restore_cursor() {
@@ -152,7 +151,7 @@ void LineExtractor::restore_cursor() {
   stay_on_screen();
 }
 
-/// An empty screen: what is printed from now on is new.
+/// An empty screen: all further output is new.
 void LineExtractor::start_afresh() {
   cursor_ = {};
   cursor_.row = last_row_ + 1;
@@ -167,7 +166,7 @@ void LineExtractor::address(int row, int column) {
   cursor_.below = std::max(rows_ - row, 0);
 }
 
-/// Each screen has a cursor and a saved one of its own.
+/// Each screen has its own cursor and saved cursor.
 void LineExtractor::show_alternate(bool shown) {
   if (std::exchange(alternate_, shown) == shown) return;
   blank_ = false;

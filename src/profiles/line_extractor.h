@@ -1,10 +1,10 @@
-/// Relay commands in the output of a program that no profile describes: its lines, as they are printed.
+/// Extracts relay commands from the output of a program without a profile, line by line as printed.
 ///
-/// Why not the screen: without a profile nobody knows which rows are the program's words. A line that was printed once,
+/// Why not the screen: without a profile it is unknown which rows are the program's text. A line that was printed once,
 ///   from its start to its end, is certain.
-/// Invariants: a row is read once. Rows that are drawn again (cursor up) are not; neither is text on the alternate screen,
-///   nor rows that echo what the user typed, nor text at places that are addressed directly, until the screen is cleared or has scrolled. What is held is bounded
-///   by commands/grammar_options.h.
+/// Invariants: a row is read once. Redrawn rows (cursor up) are not read; neither is text on the alternate screen, nor
+///   rows that echo the user's input, nor text at addressed positions, until the screen is cleared or has scrolled.
+///   Memory is bounded by commands/grammar_options.h.
 /// Threading: one thread, no I/O, no clock.
 #pragma once
 
@@ -23,34 +23,34 @@ namespace relay::profiles {
 
 class LineExtractor final : private terminal::VtActions {
  public:
-  /// Output of the program's terminal; may be cut anywhere.
+  /// Output of the program's terminal, split anywhere.
   std::vector<commands::Command> feed(std::string_view bytes);
-  /// The program has been silent for a while: a message whose next line could have belonged to it is complete.
+  /// The program has been silent for a while: a message that could have continued on the next line is complete.
   std::vector<commands::Command> flush();
   /// The program has ended.
   std::vector<commands::Command> finish();
 
-  /// Keys that the program's terminal echoes: the rows in which they appear are not the program's words.
+  /// Keys that the program's terminal echoes: the rows with their echo are not the program's text.
   void on_echoed_keys(std::string_view keys);
   /// The height of the program's terminal.
   void set_rows(int rows) { rows_ = rows; }
-  /// Why nothing that is printed now is read; empty when it is.
+  /// Why the current output is not read; empty when it is.
   [[nodiscard]] std::string_view unread_reason() const;
 
  private:
   struct Cursor {
-    std::string line = {};   // what was printed in its row
+    std::string line = {};   // text printed in its row
     std::int64_t row = 0;    // counted from the first
-    bool returned = false;   // at the start of the row: what is printed next replaces the line
-    bool misplaced = false;  // moved within the row or to a place: what the row holds is not known
-    bool addressed = false;  // moved to a place of the screen: its row is not known
-    bool home = false;       // at the first place of the screen
-    std::int64_t below = 0;  // addressed: so many rows are below at most; further lines scroll the screen
+    bool returned = false;   // at the start of the row: the next output replaces the line
+    bool misplaced = false;  // moved within the row or to a position: the row's content is unknown
+    bool addressed = false;  // moved to a position: its row number is unknown
+    bool home = false;       // at the first position of the screen
+    std::int64_t below = 0;  // addressed: at most this many rows are below; further lines scroll the screen
   };
 
   /// A row as it looks once the keys of one line are echoed.
   struct Echo {
-    std::string row;         // what stood there before
+    std::string row;         // its earlier content
     std::size_t before = 0;  // its bytes
   };
 
@@ -75,16 +75,16 @@ class LineExtractor final : private terminal::VtActions {
 
   terminal::VtParser parser_;
   commands::Extractor extractor_;
-  std::vector<commands::Command> heard_;
+  std::vector<commands::Command> commands_;
   Cursor cursor_;
   Cursor saved_;
-  std::int64_t last_row_ = -1;  // the lowest that was read
+  std::int64_t last_row_ = -1;  // the lowest row that was read
   bool alternate_ = false;      // the alternate screen is shown
-  bool blank_ = false;          // the screen was cleared, and nothing was printed since
+  bool blank_ = false;          // the screen was cleared, without output since
   Cursor main_cursor_;          // of the main screen, while the alternate one is shown
   Cursor main_saved_;
-  std::optional<Echo> echo_;  // of the line that is being typed
-  std::deque<Echo> echoes_;   // of those typed before that were not seen yet; the newest kMaxEchoes
+  std::optional<Echo> echo_;  // of the line being typed
+  std::deque<Echo> echoes_;   // of earlier lines that did not appear yet; the newest kMaxEchoes
   int rows_ = 1'000;          // more than any terminal has
 };
 

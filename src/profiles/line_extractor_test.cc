@@ -24,19 +24,19 @@ Texts commands_of(std::string_view output) {
   return commands_in(heard);
 }
 
-TEST(LineExtractor, CommandAtTheStartOfALineIsHeard) {
+TEST(LineExtractor, ExtractsACommandAtTheStartOfALine) {
   EXPECT_EQ(commands_of("ready\r\n@relay:Bob hello\r\nother\r\n"), Texts{"Bob: hello"});
   EXPECT_EQ(commands_of("->relay:Bob hello\r\n"), Texts{"Bob: hello"});
   EXPECT_EQ(commands_of("\x1b[1;32m@relay:Bob\x1b[0m hello\x1b[K\r\n"), Texts{"Bob: hello"});
   EXPECT_EQ(commands_of("say @relay:Bob hello\r\n"), Texts{});
 }
 
-TEST(LineExtractor, FencesAndEscapesAreHonoured) {
+TEST(LineExtractor, RespectsFencesAndEscapes) {
   EXPECT_EQ(commands_of("```\r\n@relay:Bob hello\r\n```\r\n"), Texts{});
   EXPECT_EQ(commands_of("\\@relay:Bob hello\r\n"), Texts{});
 }
 
-TEST(LineExtractor, HowTheOutputIsCutDoesNotMatter) {
+TEST(LineExtractor, GivesTheSameForAnySplit) {
   const std::string output = "a\r\n\x1b[1m@relay:Bob h\xc3\xa9llo\x1b[0m\r\n  more\r\n\x1b[2Aup\r\n";
   const auto whole = commands_of(output);
   for (std::size_t cut = 0; cut <= output.size(); ++cut) {
@@ -65,19 +65,19 @@ TEST(LineExtractor, SilenceEndsNeitherALineNorAFence) {
   EXPECT_EQ(commands_in(extractor.flush()), Texts{"Bob: this"});
 }
 
-TEST(LineExtractor, ARowThatIsDrawnAgainIsNotReadAgain) {
+TEST(LineExtractor, IgnoresARedrawnRow) {
   EXPECT_EQ(
       commands_of("@relay:Bob one\r\nspinner 1\r\n\x1b[2A\x1b[J@relay:Bob one\r\nspinner 2\r\n@relay:Bob two\r\n"),
       (Texts{"Bob: one", "Bob: two"}));
 }
 
-TEST(LineExtractor, AFullScreenProgramIsNotRead) {
+TEST(LineExtractor, IgnoresAFullScreenProgram) {
   EXPECT_EQ(commands_of("\x1b[?1049h@relay:Bob one\r\n\x1b[?1049l@relay:Bob two\r\n"), Texts{"Bob: two"});
   EXPECT_EQ(commands_of("\x1b[5;1H@relay:Bob one\r\n"), Texts{});
   EXPECT_EQ(commands_of("\x1b[H\x1b[2J@relay:Bob after clear\r\n"), Texts{"Bob: after clear"});
 }
 
-TEST(LineExtractor, LinesAreReadAfterAClear) {
+TEST(LineExtractor, ReadsLinesAfterAClear) {
   for (const auto* clear : {"\x1b[H\x1b[2J", "\x1b[2J\x1b[H", "\x1b[H\x1b[J", "\x1b[1;1H\x1b[0J",
                             "\x1b[H\x1b[2J\x1b[3J", "\x1b[3J\x1b[H\x1b[2J", "\x1b[2J\x1b[5;1H\x1b[H",
                             "\x1b"
@@ -88,7 +88,7 @@ TEST(LineExtractor, LinesAreReadAfterAClear) {
   EXPECT_EQ(commands_of("\x1b[2J@relay:Bob one\r\n\x1b[H@relay:Bob one\r\n"), Texts{"Bob: one"});
 }
 
-TEST(LineExtractor, LinesAreReadAfterAFullScreenProgram) {
+TEST(LineExtractor, ReadsLinesAfterAFullScreenProgram) {
   for (const auto* mode : {"47", "1047", "1049"})
     EXPECT_EQ(commands_of(format("before\r\n\x1b[?{0}h\x1b"
                                  "7\x1b[3;1H@relay:Bob one\x1b[24;1H\x1b[?{0}l\x1b"
@@ -100,7 +100,7 @@ TEST(LineExtractor, LinesAreReadAfterAFullScreenProgram) {
   EXPECT_EQ(commands_of("\x1b[?1049l@relay:Bob one\r\n"), Texts{"Bob: one"}) << "none was shown";
 }
 
-TEST(LineExtractor, LinesAreReadOnceTheScreenHasScrolledPastAnAddressedPlace) {
+TEST(LineExtractor, ReadsLinesOnceTheScreenScrolledPastAnAddressedPosition) {
   LineExtractor extractor;
   extractor.set_rows(12);
   (void)extractor.feed("\x1b[10;1H@relay:Bob one\r\n");
@@ -111,7 +111,7 @@ TEST(LineExtractor, LinesAreReadOnceTheScreenHasScrolledPastAnAddressedPlace) {
   EXPECT_EQ(commands_in(extractor.finish()), Texts{"Bob: two"});
 }
 
-TEST(LineExtractor, ACursorThatIsRestoredLateIsStillOnTheScreen) {
+TEST(LineExtractor, KeepsALateRestoredCursorOnTheScreen) {
   std::string output = "\x1b[s";
   for (int row = 0; row < 100; ++row) output += "row\r\n";
   output += "\x1b[u";
@@ -123,7 +123,7 @@ TEST(LineExtractor, ACursorThatIsRestoredLateIsStillOnTheScreen) {
   EXPECT_EQ(commands_in(heard), Texts{"Bob: below"});
 }
 
-TEST(LineExtractor, TheEchoOfTheUsersKeysIsNotTheProgramsOutput) {
+TEST(LineExtractor, IgnoresTheEchoOfKeys) {
   LineExtractor extractor;
   extractor.on_echoed_keys("@relay:Bob helo\x7flo\r");
   (void)extractor.feed("@relay:Bob helo\b \blo\r\n");
@@ -142,7 +142,7 @@ TEST(LineExtractor, TheEchoOfTheUsersKeysIsNotTheProgramsOutput) {
   EXPECT_EQ(commands_in(extractor.finish()), Texts{});
 }
 
-TEST(LineExtractor, TextThatOverwritesALineReplacesIt) {
+TEST(LineExtractor, ReplacesAnOverwrittenLine) {
   EXPECT_EQ(commands_of("10 %\r@relay:Bob done\r\n"), Texts{"Bob: done"});
   EXPECT_EQ(commands_of("@relay:Bob gone\r\x1b[Knothing\r\n"), Texts{});
   EXPECT_EQ(commands_of("@relay:Bob helo\b \blo\r\n"), Texts{"Bob: hello"});

@@ -1,4 +1,4 @@
-// Programs without a screen of their own: what is printed stays, and a prompt is one only while the cursor waits in it.
+// Line-mode programs: output stays visible, and a prompt is open only while the cursor is in it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ constexpr std::string_view kEnter = "\x1b[?2004l\r\n\r\n";
 /// The robot in a small terminal; time passes only between the writes.
 class LineMode : public ::testing::Test {
  protected:
-  LineMode() : eyes_{*CompiledProfile::open(*read_profile(kRobot, "robot.toml"))}, watcher_{eyes_} {}
+  LineMode() : profile_{*CompiledProfile::open(*read_profile(kRobot, "robot.toml"))}, watcher_{profile_} {}
 
   State write(std::string_view bytes) {
     screen_.feed(bytes);
@@ -78,9 +78,9 @@ class LineMode : public ::testing::Test {
     return static_cast<std::size_t>(
         std::ranges::count_if(seen_, [](const Observation& seen) { return std::holds_alternative<Kind>(seen); }));
   }
-  [[nodiscard]] std::string draft() const { return watcher_.picture().composer->draft; }
+  [[nodiscard]] std::string draft() const { return watcher_.analysis().composer->draft; }
 
-  CompiledProfile eyes_;
+  CompiledProfile profile_;
   terminal::Screen screen_{{40, 12}};
   ScreenWatcher watcher_;
   SteadyTime now_{};
@@ -100,13 +100,13 @@ TEST_F(LineMode, IsIdleOnlyAtItsPromptAndTypingWithADraft) {
   EXPECT_EQ(write("> a line that looks like a prompt"), State::Working);
 }
 
-TEST_F(LineMode, ADraftOverSeveralPromptsIsReadFromItsFirst) {
+TEST_F(LineMode, ReadsADraftOverSeveralPromptsFromTheFirst) {
   write(kPrompt);
   EXPECT_EQ(write("Relay message\r\n> goes on"), State::Typing);
   EXPECT_EQ(draft(), "Relay message\ngoes on");
 }
 
-TEST_F(LineMode, APromptOfAnotherProgramIsNotItsOwn) {
+TEST_F(LineMode, IgnoresThePromptOfAnotherProgram) {
   write(kPrompt);
   write("run it");
   write(kEnter);
@@ -114,7 +114,7 @@ TEST_F(LineMode, APromptOfAnotherProgramIsNotItsOwn) {
   EXPECT_EQ(write("\x1b[?2004h"), State::Blocked) << "and it reads keys";
 }
 
-TEST_F(LineMode, HearsWhatIsSaidAndNotWhatWasTypedOrPrinted) {
+TEST_F(LineMode, ReadsAssistantTextOnly) {
   write(kPrompt);
   write("tell Bob\r\n@relay:Eve typed");
   write(kEnter);
@@ -124,7 +124,7 @@ TEST_F(LineMode, HearsWhatIsSaidAndNotWhatWasTypedOrPrinted) {
   EXPECT_EQ(heard(), (Texts{"Bob: hello", "Carol: and you"}));
 }
 
-TEST_F(LineMode, ABreakOfItsOwnIsMeantAndOneOfTheTerminalIsNot) {
+TEST_F(LineMode, KeepsOnlyLineBreaksOfTheProgram) {
   write(kPrompt);
   write(kEnter);
   write("@relay:Bob 0123456789 0123456789 0123456\r\nanotherword that would not have fitted\r\n\r\n");
@@ -133,7 +133,7 @@ TEST_F(LineMode, ABreakOfItsOwnIsMeantAndOneOfTheTerminalIsNot) {
   EXPECT_EQ(heard(), (Texts{"Bob: 0123456789 0123456789 0123456", "Bob: 0123456789 0123456789 012345678 goes on"}));
 }
 
-TEST_F(LineMode, TheRestOfAPrintedRowIsPrintedToo) {
+TEST_F(LineMode, TreatsTheRestOfAToolRowAsToolOutput) {
   write(kPrompt);
   write(kEnter);
   write("$ 0123456789 0123456789 0123456789 012345@relay:Eve wrapped by the terminal\r\ndone\r\n");
@@ -142,7 +142,7 @@ TEST_F(LineMode, TheRestOfAPrintedRowIsPrintedToo) {
   EXPECT_EQ(heard(), Texts{});
 }
 
-TEST_F(LineMode, AnUnknownQuestionIsBlockedOnceItIsSilent) {
+TEST_F(LineMode, BlocksOnASilentUnknownQuestion) {
   write(kPrompt);
   EXPECT_EQ(write(kEnter), State::Working);
   EXPECT_EQ(write("Password: "), State::Working);
@@ -150,13 +150,13 @@ TEST_F(LineMode, AnUnknownQuestionIsBlockedOnceItIsSilent) {
   EXPECT_EQ(wait(kIdleTimeout - Millis{1}), State::Working);
   EXPECT_EQ(wait(Millis{1}), State::Blocked);
   EXPECT_EQ(watcher_.next_update_at(), std::nullopt);
-  ASSERT_TRUE(watcher_.picture().findings.question) << "it would be listed nowhere";
-  EXPECT_TRUE(watcher_.picture().findings.question->body.ends_with("Password:"));
+  ASSERT_TRUE(watcher_.analysis().findings.question) << "it would be listed nowhere";
+  EXPECT_TRUE(watcher_.analysis().findings.question->body.ends_with("Password:"));
   EXPECT_EQ(write("\r\nit goes on"), State::Working);
-  EXPECT_FALSE(watcher_.picture().findings.question);
+  EXPECT_FALSE(watcher_.analysis().findings.question);
 }
 
-TEST_F(LineMode, FallsSilentInAFrameThatNeverEnds) {
+TEST_F(LineMode, BecomesSilentInAnEndlessFrame) {
   write(kPrompt);
   write(kEnter);
   write("\x1b[?2026hhalf a fra");
@@ -166,14 +166,14 @@ TEST_F(LineMode, FallsSilentInAFrameThatNeverEnds) {
   EXPECT_EQ(watcher_.next_update_at(), std::nullopt);
 }
 
-TEST_F(LineMode, AToolMayBeSilentForLong) {
+TEST_F(LineMode, AllowsASilentTool) {
   write(kPrompt);
   write(kEnter);
   EXPECT_EQ(write("$ make all\r\n"), State::Working);
   EXPECT_EQ(wait(kIdleTimeout * 10), State::Working);
 }
 
-TEST_F(LineMode, AQuestionWaitsOnlyWhereTheCursorIs) {
+TEST_F(LineMode, FindsQuestionsOnlyAtTheCursor) {
   write(kPrompt);
   write(kEnter);
   EXPECT_EQ(write("Delete it? [y/n] "), State::Blocked);
@@ -182,7 +182,7 @@ TEST_F(LineMode, AQuestionWaitsOnlyWhereTheCursorIs) {
   EXPECT_EQ(write(kPrompt), State::Idle);
 }
 
-TEST_F(LineMode, CountsAreToldOncePerTurn) {
+TEST_F(LineMode, ReportsCountsOncePerTurn) {
   write(kPrompt);
   write(kEnter);
   write("100 tokens\r\n");
@@ -196,7 +196,7 @@ TEST_F(LineMode, CountsAreToldOncePerTurn) {
   EXPECT_EQ(count<profiles::ScreenUsage>(), 2u);
 }
 
-TEST_F(LineMode, APromptThatIsBeingDrawnIsNotLookedAt) {
+TEST_F(LineMode, IgnoresAPromptThatIsBeingDrawn) {
   write(kPrompt);
   EXPECT_EQ(write("\x1b[?25l\r\n\r\n\r\n"), State::Idle);
   EXPECT_EQ(write("\x1b[3A\x1b[3G\x1b[?25h"), State::Idle);

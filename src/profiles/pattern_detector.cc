@@ -46,16 +46,16 @@ PatternDetector& PatternDetector::operator=(PatternDetector&&) noexcept = defaul
 PatternDetector::~PatternDetector() = default;
 
 Result<PatternDetector> PatternDetector::compile(std::span<const Pattern> patterns) {
-  if (patterns.size() > kMaxPatterns) return fail(relay::format("there are more than {} patterns", kMaxPatterns));
+  if (patterns.size() > kMaxPatterns) return fail(relay::format("more than {} patterns", kMaxPatterns));
   auto compiled = std::make_unique<Compiled>();
   for (const auto& pattern : patterns) {
     auto regex = std::make_unique<RE2>(piece(pattern.regex), re2_options());
-    if (!regex->ok()) return fail(relay::format("pattern {} is not understood: {}", pattern.name, regex->error()));
+    if (!regex->ok()) return fail(relay::format("invalid pattern {}: {}", pattern.name, regex->error()));
     if (regex->NumberOfCapturingGroups() >= kMaxGroups)
       return fail(relay::format("pattern {} has more than {} groups", pattern.name, kMaxGroups - 1));
     std::string why;
     if (compiled->set.Add(piece(pattern.regex), &why) < 0)
-      return fail(relay::format("pattern {} is not understood: {}", pattern.name, why));
+      return fail(relay::format("invalid pattern {}: {}", pattern.name, why));
     auto groups = regex->CapturingGroupNames();
     compiled->rules.push_back({pattern, std::move(regex), std::move(groups)});
   }

@@ -1,9 +1,9 @@
-/// Finds what a screen asks and tells besides speech: permission dialogs, questions, token counts, limits.
+/// Finds dialogs, questions, token counts and limits on a screen.
 ///
-/// The rules are data: names, roles and RE2 patterns with named groups, from an agent's profile. All patterns are tried
-/// together (RE2::Set), then the few that hit are asked for their groups; time is linear in the text for any pattern.
-/// Rows are looked at without the frames that dialogs draw around them.
-/// Threading: constant once made; may be used from several threads.
+/// The rules are data from an agent's profile: names, roles and RE2 patterns with named groups. All patterns are
+/// matched together (RE2::Set), then the groups of the few matches are read; time is linear in the text for any
+/// pattern. Rows are matched without the frames that dialogs draw around them.
+/// Threading: constant after construction; may be used from several threads.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace relay::profiles {
 
 enum class Role : std::uint8_t {
-  PermissionHead,     // the row that asks; may capture `tool`, `command`, `labels`
+  PermissionHead,     // the row of the request; may capture `tool`, `command`, `labels`
   PermissionTool,     // near the head: `tool`
   PermissionCommand,  // near the head: `command`
   QuestionHead,       // captures `text`, or the text is the next row; may capture `labels`
@@ -36,17 +36,17 @@ struct Pattern {
 
 struct Match {
   Role role;
-  std::string_view pattern;  // its name; lives as long as the detector
+  std::string_view pattern;  // its name; valid as long as the detector
   std::size_t row = 0;
   std::map<std::string, std::string, std::less<>> captures;
 };
 
 inline constexpr std::size_t kMaxPatterns = 512;
-inline constexpr std::size_t kMaxRowBytes = 4096;  // of a longer row only this much is looked at
+inline constexpr std::size_t kMaxRowBytes = 4096;  // longer rows are truncated to this
 
 class PatternDetector {
  public:
-  /// The error names the pattern that RE2 refuses.
+  /// The error names the pattern that RE2 rejects.
   static Result<PatternDetector> compile(std::span<const Pattern> patterns);
   PatternDetector(PatternDetector&&) noexcept;
   PatternDetector& operator=(PatternDetector&&) noexcept;
@@ -61,7 +61,7 @@ class PatternDetector {
   std::unique_ptr<const Compiled> compiled_;
 };
 
-/// A row without the blanks and upright frame lines at its ends.
+/// A row without blanks and vertical frame lines at its ends.
 std::string_view without_frame(std::string_view row);
 
 }  // namespace relay::profiles

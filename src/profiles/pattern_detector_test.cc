@@ -56,7 +56,7 @@ TEST(Detector, ReadsTheDialogsOfRealAgents) {
   }
 }
 
-/// Of a program whose dialogs begin with a row of strokes.
+/// For a program whose dialogs start with a horizontal rule.
 ScreenFindings framed(const std::vector<std::string>& rows) {
   return detect(detector(), rows, [&](std::size_t head) -> std::optional<std::size_t> {
     while (head-- > 0)
@@ -65,7 +65,7 @@ ScreenFindings framed(const std::vector<std::string>& rows) {
   });
 }
 
-TEST(Detector, TellsAllADialogSays) {
+TEST(Detector, ReportsTheWholeTextOfADialog) {
   const auto asked = *framed({"● Bash(git push)", "────────", " Bash command", "   make", "   and install",
                               " Do you want to proceed?", " ❯ 1. Yes", "   2. No"})
                           .permission;
@@ -76,20 +76,20 @@ TEST(Detector, TellsAllADialogSays) {
   EXPECT_FALSE(asked.choices[1].marked);
 }
 
-TEST(Detector, TakesTheCallAboveADialogThatShowsIt) {
+TEST(Detector, ReadsTheCallAboveADialog) {
   const auto asked = *framed({"● Bash(make)", "────────", " Bash command", "   make", " Do you want to proceed?",
                               " ❯ 1. Yes", "   2. No"})
                           .permission;
   EXPECT_EQ(asked.command, "make");
 }
 
-TEST(Detector, IsNotSureOfADialogWithoutABeginning) {
+TEST(Detector, MarksADialogWithoutFirstRowAsPartial) {
   EXPECT_FALSE(
       framed({" Bash command", "   make", " Do you want to proceed?", " ❯ 1. Yes", "   2. No"}).permission->whole);
   EXPECT_FALSE(found({"────────", " Do you want to proceed?", " ❯ 1. Yes", "   2. No"}).permission->whole);
 }
 
-TEST(Detector, TakesTheLowestListAndIsNotSureWhereThereAreTwo) {
+TEST(Detector, TakesTheLowestListAndMarksTwoAsPartial) {
   const auto asked = *framed({"────────", "Would you like to run the following command?", "$ echo '",
                               "› 1. Yes, proceed (y)", "  2. No, and tell Codex (esc)", "'; rm -rf ~",
                               "  1. Yes, proceed (y)", "› 2. No, and tell Codex (esc)"})
@@ -100,7 +100,7 @@ TEST(Detector, TakesTheLowestListAndIsNotSureWhereThereAreTwo) {
   EXPECT_TRUE(asked.choices[1].marked);
 }
 
-TEST(Detector, IsNotSureWhereTwoThingsSeemToBeAsked) {
+TEST(Detector, MarksTwoQuestionsAsPartial) {
   EXPECT_FALSE(framed({"────────", "Do you want to proceed?", " ❯ 1. Yes", "   2. No", "Do you want to proceed?",
                        " ❯ 1. Yes", "   2. No"})
                    .permission->whole);
@@ -125,7 +125,7 @@ TEST(Detector, ReadsLimitLines) {
   EXPECT_EQ(found({"■ exceeded retry limit, last status: 429 Too Many Requests, request id: x"}).limits.size(), 1U);
 }
 
-TEST(Detector, ReadsTheOtherDialogsWeKnowOf) {
+TEST(Detector, ReadsOtherKnownDialogs) {
   const auto mcp = found({"Allow the files MCP server to run tool \"read\"?", "› 1. Allow", "  2. Cancel"});
   ASSERT_TRUE(mcp.permission);
   EXPECT_EQ(mcp.permission->tool, "files MCP server");
@@ -152,26 +152,26 @@ TEST(Detector, ReadsChoicesWithoutNumbersAndBesideTheQuestion) {
   EXPECT_EQ(permission->choices, (std::vector<DialogChoice>{{"", "Allow", ""}, {"", "Deny", ""}}));
 }
 
-TEST(Detector, ProseIsNoDialog) {
+TEST(Detector, FindsNoDialogInProse) {
   const auto findings = found({"● The tool asks:", "  Do you want to proceed?", "", "  I think 1. yes would do."});
   EXPECT_FALSE(findings.permission);
 }
 
-TEST(Detector, SaysWhichPatternIsBroken) {
+TEST(Detector, NamesAnInvalidPattern) {
   const Pattern broken{"mine", Role::Usage, "(unclosed"};
   const auto result = PatternDetector::compile({&broken, 1});
   ASSERT_FALSE(result);
   EXPECT_NE(result.error().message().find("pattern mine"), std::string::npos);
 }
 
-TEST(Detector, HasNothingToSayWithoutPatterns) {
+TEST(Detector, FindsNothingWithoutPatterns) {
   const auto none = PatternDetector::compile({});
   ASSERT_TRUE(none);
   const std::vector<std::string> rows{"anything"};
   EXPECT_TRUE(none->matches(rows).empty());
 }
 
-TEST(ParseCount, ReadsHowPeopleWriteCounts) {
+TEST(ParseCount, AcceptsSeparatorsAndSuffixes) {
   EXPECT_EQ(parse_count("11,950"), 11'950);
   EXPECT_EQ(parse_count("11.9K"), 11'900);
   EXPECT_EQ(parse_count("1.5M"), 1'500'000);

@@ -1,4 +1,4 @@
-/// Profiles from TOML. A bad one is named with line and column.
+/// Reads profiles from TOML. Errors name line and column.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Real agents' screens: every message heard, nothing else; states right at every moment that was marked.
+// Recordings of real agents: all commands and nothing else, and the right state at every marked moment.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,7 +35,7 @@ std::vector<std::string> expected_of(const Recording& recording) {
   return all;
 }
 
-/// Everything the model wrote, blanks left out: what is heard and not expected must at least stand in there.
+/// All text of the model without blanks: unexpected commands must at least be part of it.
 std::string markdown_of(const Recording& recording) {
   std::string all;
   if (const auto* events = array_member(recording.meta, "model_events"))
@@ -56,9 +56,9 @@ std::optional<State> wanted_at(const std::string& label) {
 
 class Recordings : public ::testing::TestWithParam<const char*> {};
 
-Score score_of(const CompiledProfile& eyes, const Recording& recording, testing::Cut cut) {
+Score score_of(const CompiledProfile& compiled, const Recording& recording, testing::Cut cut) {
   Score score;
-  const auto watched = testing::watch(eyes, recording, cut);
+  const auto watched = testing::watch(compiled, recording, cut);
   auto missing = expected_of(recording);
   score.expected = missing.size();
   const auto markdown = squeezed(markdown_of(recording));
@@ -101,12 +101,12 @@ std::vector<Recording> all_of(const std::string& agent) {
   return all;
 }
 
-TEST_P(Recordings, AreHeardWholeAndNothingElse) {
-  const auto eyes = CompiledProfile::open(*find_profile(GetParam()));
-  ASSERT_TRUE(eyes) << eyes.error().message();
+TEST_P(Recordings, GiveAllCommandsAndNothingElse) {
+  const auto compiled = CompiledProfile::open(*find_profile(GetParam()));
+  ASSERT_TRUE(compiled) << compiled.error().message();
   Score all;
   for (const auto& recording : all_of(GetParam())) {
-    const auto score = score_of(*eyes, recording, testing::Cut::AsRecorded);
+    const auto score = score_of(*compiled, recording, testing::Cut::AsRecorded);
     all.expected += score.expected;
     all.missed += score.missed;
     all.fenced += score.fenced;
@@ -120,21 +120,21 @@ TEST_P(Recordings, AreHeardWholeAndNothingElse) {
   EXPECT_EQ(all.wrong_states, 0u);
 }
 
-TEST_P(Recordings, AreHeardTheSameHoweverTheirBytesAreCut) {
-  const auto eyes = CompiledProfile::open(*find_profile(GetParam()));
+TEST_P(Recordings, GiveTheSameForAnySplit) {
+  const auto compiled = CompiledProfile::open(*find_profile(GetParam()));
   for (const auto& recording : all_of(GetParam())) {
-    const auto whole = testing::watch(*eyes, recording).commands();
+    const auto whole = testing::watch(*compiled, recording).commands();
     for (const auto cut : {testing::Cut::EveryByte, testing::Cut::Halves})
-      EXPECT_EQ(testing::watch(*eyes, recording, cut).commands(), whole) << recording.name;
+      EXPECT_EQ(testing::watch(*compiled, recording, cut).commands(), whole) << recording.name;
   }
 }
 
-/// A dialog that is drawn or erased in pieces may be seen a moment longer or shorter.
-TEST_P(Recordings, AreNotBlockedByAFrameThatIsCut) {
+/// A dialog that is drawn or erased in parts may be visible a moment longer or shorter.
+TEST_P(Recordings, AreNotBlockedByASplitFrame) {
   constexpr double kAround = 0.3;
-  const auto eyes = CompiledProfile::open(*find_profile(GetParam()));
+  const auto compiled = CompiledProfile::open(*find_profile(GetParam()));
   for (const auto& recording : all_of(GetParam())) {
-    const auto whole = testing::watch(*eyes, recording);
+    const auto whole = testing::watch(*compiled, recording);
     const auto blocked_around = [&](double seconds) {
       if (whole.state_at(seconds - kAround) == State::Blocked) return true;
       return std::ranges::any_of(whole.moments, [&](const testing::Moment& moment) {
@@ -144,7 +144,7 @@ TEST_P(Recordings, AreNotBlockedByAFrameThatIsCut) {
       });
     };
     for (const auto cut : {testing::Cut::Halves, testing::Cut::Pieces})
-      for (const auto& moment : testing::watch(*eyes, recording, cut).moments) {
+      for (const auto& moment : testing::watch(*compiled, recording, cut).moments) {
         const auto* changed = std::get_if<StateChanged>(&moment.observation);
         if (changed == nullptr || changed->verdict.state != State::Blocked) continue;
         EXPECT_TRUE(blocked_around(moment.seconds))
@@ -153,10 +153,10 @@ TEST_P(Recordings, AreNotBlockedByAFrameThatIsCut) {
   }
 }
 
-TEST_P(Recordings, ShowEveryDialogWithWhatItIsAbout) {
-  const auto eyes = CompiledProfile::open(*find_profile(GetParam()));
+TEST_P(Recordings, ShowEveryDialogWithItsSubject) {
+  const auto compiled = CompiledProfile::open(*find_profile(GetParam()));
   for (const auto& recording : all_of(GetParam())) {
-    const auto watched = testing::watch(*eyes, recording);
+    const auto watched = testing::watch(*compiled, recording);
     for (const auto& screen : recording.screens) {
       const bool permission = screen.label == "permission prompt" || screen.label == "dialog";
       if (!permission && screen.label != "question") continue;
@@ -173,9 +173,9 @@ TEST_P(Recordings, ShowEveryDialogWithWhatItIsAbout) {
   }
 }
 
-/// Each recording begins on it, and none comes back to it.
-TEST(OpenCodeStartPage, IsSeenUntilTheFirstPrompt) {
-  const auto eyes = CompiledProfile::open(*find_profile("opencode"));
+/// Each recording starts on it, and none returns to it.
+TEST(OpenCodeStartPage, IsFoundUntilTheFirstPrompt) {
+  const auto compiled = CompiledProfile::open(*find_profile("opencode"));
   for (const auto& recording : all_of("opencode")) {
     terminal::Screen screen{recording.size};
     bool began_there = false, left = false;
@@ -183,7 +183,7 @@ TEST(OpenCodeStartPage, IsSeenUntilTheFirstPrompt) {
       if (event.kind != 'o') continue;
       screen.feed(event.data);
       if (screen.modes().synchronized) continue;
-      const bool there = eyes->analyze(read_frame(screen)).start_page;
+      const bool there = compiled->analyze(read_frame(screen)).start_page;
       EXPECT_FALSE(there && left) << recording.name << " at " << event.seconds;
       began_there = began_there || there;
       left = left || (began_there && screen.title().starts_with("OC | "));

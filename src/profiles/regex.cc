@@ -57,7 +57,7 @@ bool Regex::capture(std::string_view text, std::string& group) const {
 
 struct RegexSet::Compiled {
   re2::RE2::Set set{options(), re2::RE2::UNANCHORED};
-  std::vector<Regex> single;  // should the set run out of memory on some text
+  std::vector<Regex> single;  // used if the set runs out of memory on some text
   std::vector<int> found;
 };
 
@@ -71,13 +71,13 @@ Result<RegexSet> RegexSet::compile(const std::vector<std::string>& patterns) {
   if (patterns.empty()) return made;
   made.compiled_ = std::make_unique<Compiled>();
   for (const auto& pattern : patterns) {
-    if (pattern.empty()) return fail("a pattern is empty; leave it out");
+    if (pattern.empty()) return fail("a pattern is empty; remove it");
     made.compiled_->single.push_back(RELAY_TRY(Regex::compile(pattern)));
     std::string error;
     if (made.compiled_->set.Add(pattern, &error) < 0)
       return fail(format("the pattern '{}' cannot be used: {}", pattern, error));
   }
-  if (!made.compiled_->set.Compile()) return fail("the patterns are too large together");
+  if (!made.compiled_->set.Compile()) return fail("the patterns together are too large");
   return made;
 }
 

@@ -1,4 +1,4 @@
-/// A pattern from a profile, in linear time. Hides the library behind it.
+/// A pattern of a profile, with linear-time matching. Hides the regex library.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace relay::profiles {
 
-/// Made from no text it matches nothing, so that an absent rule needs no special case.
+/// An empty pattern matches nothing, so that an absent rule needs no special case.
 class Regex {
  public:
   Regex();
@@ -20,9 +20,9 @@ class Regex {
   ~Regex();
 
   [[nodiscard]] bool given() const { return compiled_ != nullptr; }
-  /// Anywhere in the text; patterns anchor themselves.
+  /// Matches anywhere in the text; patterns anchor themselves.
   [[nodiscard]] bool matches(std::string_view text) const;
-  /// The first group, or the whole match when there is none; false when it does not match.
+  /// Captures the first group, or the whole match without one; false without a match.
   bool capture(std::string_view text, std::string& group) const;
 
  private:
@@ -30,7 +30,7 @@ class Regex {
   std::unique_ptr<const Compiled> compiled_;
 };
 
-/// Several patterns asked at once, in one pass over the text.
+/// Several patterns matched in one pass over the text.
 class RegexSet {
  public:
   RegexSet();
@@ -40,7 +40,7 @@ class RegexSet {
   ~RegexSet();
 
   [[nodiscard]] bool matches(std::string_view text) const;
-  /// Which of them match, in rising order; valid until the next call.
+  /// The indices of the matching patterns, ascending; valid until the next call.
   [[nodiscard]] const std::vector<int>& which(std::string_view text) const;
 
  private:

@@ -8,7 +8,7 @@
 namespace relay::profiles {
 namespace {
 
-/// The user's own first, so that one of them stands in for what came with the program.
+/// The user's profiles first, so that they replace built-in ones of the same name.
 Result<std::vector<Profile>> all_profiles(std::span<const UserProfile> own) {
   std::vector<Profile> profiles;
   for (const auto& file : own) profiles.push_back(RELAY_TRY(read_profile(file.toml, file.path)));
@@ -25,7 +25,7 @@ Result<Profile> find_profile(std::string_view name, std::span<const UserProfile>
   if (found != profiles.end()) return std::move(*found);
   std::string names;
   for (const auto& profile : profiles) names += (names.empty() ? "" : ", ") + profile.name;
-  return fail(format("there is no profile '{}'; known are {}", name, names));
+  return fail(format("unknown profile '{}'; known profiles: {}", name, names));
 }
 
 Result<Profile> profile_for_program(std::string_view program, std::span<const UserProfile> own) {

@@ -1,4 +1,4 @@
-/// Which profiles there are: those that came with the program, and the user's own before them.
+/// All profiles: the user's and the built-in ones.
 #pragma once
 
 #include <span>
@@ -19,14 +19,14 @@ std::span<const BuiltinProfile> builtin_profiles();
 
 inline constexpr std::string_view kGeneric = "generic";
 
-/// The profile of that name. `texts` are the user's own files (path, TOML), looked at first.
+/// Finds the profile with this name. `own` are the user's files (path, TOML), searched first.
 struct UserProfile {
   std::string path;
   std::string toml;
 };
 Result<Profile> find_profile(std::string_view name, std::span<const UserProfile> own = {});
 
-/// The profile for a program (`/usr/bin/claude` is "claude"); the generic one when nobody knows it.
+/// The profile for a program (`/usr/bin/claude` is "claude"); the generic one for an unknown program.
 Result<Profile> profile_for_program(std::string_view program, std::span<const UserProfile> own = {});
 
 }  // namespace relay::profiles

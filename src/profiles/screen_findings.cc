@@ -10,7 +10,7 @@
 namespace relay::profiles {
 namespace {
 
-constexpr std::size_t kDialogRows = 24;  // above and below the head; the largest seen is 18
+constexpr std::size_t kDialogRows = 24;  // above and below the head; the largest known is 18
 constexpr std::size_t kGapRows = 3;      // between two choices: a description, a rule
 constexpr std::size_t kTextRows = 6;     // of a question
 
@@ -28,25 +28,25 @@ std::string without_blanks(std::string_view text) {
   return out;
 }
 
-/// What is said nearest to the head, and in which row.
+/// A captured text near the head, with its row.
 struct Near {
   std::string text;
   std::size_t row;
 };
 
-/// The rows of a dialog, and what it says in those above its choices; empty when its first row is not known.
+/// The rows of a dialog and the text above its choices; empty if its first row is unknown.
 struct Extent {
   std::size_t first = 0, last = 0;
   std::string_view body = {};
 
-  /// Another dialog's words stand elsewhere; an agent may also show the call itself above the dialog.
+  /// The text of another dialog is elsewhere; an agent may also show the call itself above the dialog.
   [[nodiscard]] bool holds(std::size_t row, std::string_view text) const {
     return body.empty() || (row >= first && row <= last) ||
            without_blanks(body).find(without_blanks(text)) != std::string::npos;
   }
 };
 
-/// The capture of that role nearest to the head; what stands above wins a tie.
+/// The capture of this role nearest to the head; of two at the same distance the upper one.
 Near nearest(std::span<const Match> matches, const Match& head, Role role, std::string_view name,
              const Extent& extent) {
   if (auto own = captured(head, name); !own.empty()) return {std::move(own), head.row};
@@ -71,7 +71,7 @@ DialogChoice labelled(std::string_view label) {
   return choice;
 }
 
-/// `Allow once   Allow always   Reject`, parted by two blanks or more, or `(Y)es/(N)o`.
+/// `Allow once   Allow always   Reject`, separated by at least two blanks, or `(Y)es/(N)o`.
 void add_labels(std::string_view labels, std::vector<DialogChoice>& choices) {
   while (!labels.empty()) {
     const auto end = std::min({labels.find("  "), labels.find('/'), labels.size()});
@@ -83,10 +83,10 @@ void add_labels(std::string_view labels, std::vector<DialogChoice>& choices) {
 struct Offer {
   std::vector<DialogChoice> choices = {};
   std::size_t first = 0, last = 0;  // rows
-  bool only = true;                 // nothing else below the head looks like a choice
+  bool only = true;                 // no other row below the head looks like a choice
 };
 
-/// The lowest list: whatever stands above it is a part of what is asked.
+/// The lowest list: everything above it is part of the question.
 Offer offer_of(std::span<const Match> matches, const Match& asking) {
   Offer offer{.first = asking.row, .last = asking.row};
   if (const auto own = captured(asking, "labels"); !own.empty()) {
@@ -98,13 +98,13 @@ Offer offer_of(std::span<const Match> matches, const Match& asking) {
     const auto labels = captured(match, "labels");
     const auto number = captured(match, "number");
     const bool first = offer.choices.empty();
-    const bool goes_on = !first && labels.empty() && match.row - offer.last <= kGapRows &&
-                         (number.empty() || number == std::to_string(offer.choices.size() + 1));
+    const bool continues = !first && labels.empty() && match.row - offer.last <= kGapRows &&
+                           (number.empty() || number == std::to_string(offer.choices.size() + 1));
     if (first && match.row - asking.row > kDialogRows) break;
-    if (!first && !goes_on) offer.only = false;
+    if (!first && !continues) offer.only = false;
     const bool begins = first || !labels.empty() || number.empty() || number == "1";
-    if (!goes_on && !begins) continue;  // the rest of another list
-    if (!goes_on) {
+    if (!continues && !begins) continue;  // the rest of another list
+    if (!continues) {
       offer.choices.clear();
       offer.first = match.row;
     }
@@ -118,11 +118,11 @@ Offer offer_of(std::span<const Match> matches, const Match& asking) {
   return offer;
 }
 
-/// Characters before the first that is no blank.
+/// Number of characters before the first non-blank.
 std::size_t column_of_text(std::string_view row) { return std::min(row.find_first_not_of(' '), row.size()); }
 
-/// `❯ No` above `  Yes`: a list without numbers, its rows begin in one column. The person's own rows begin with the same
-/// mark, but at the edge.
+/// `❯ No` above `  Yes`: a list without numbers, whose rows start in one column. The user's input has the same mark,
+/// but at the screen's edge.
 Offer cursor_list(std::span<const std::string> rows, const Match& asking) {
   static constexpr std::string_view kMark = "❯ ";
   Offer offer{.first = asking.row, .last = asking.row};
@@ -147,7 +147,7 @@ Offer cursor_list(std::span<const std::string> rows, const Match& asking) {
   return offer;
 }
 
-/// A line across, drawn and not said.
+/// A horizontal rule.
 bool is_drawn_line(std::string_view row) {
   static constexpr std::string_view kStrokes[] = {"─", "━", "═", "╭", "╮", "╰", "╯", "┌", "┐", "└", "┘", "▄", "▀", "╌"};
   for (row = commands::trimmed(row); !row.empty();) {
@@ -252,7 +252,7 @@ ScreenFindings detect(const PatternDetector& detector, std::span<const std::stri
   if (const auto [head, only] = lowest(matches, Role::PermissionHead); head != nullptr) {
     auto offer = offer_of(matches, *head);
     if (offer.choices.empty()) offer = cursor_list(rows, *head);
-    if (!offer.choices.empty()) {  // words alone are prose; a dialog offers something
+    if (!offer.choices.empty()) {  // text alone is prose; a dialog offers choices
       const auto top = top_of ? top_of(head->row) : std::nullopt;
       const auto end = std::max(offer.first, head->row + 1);
       auto body = top ? said_in(rows, *top, end) : std::string{};

@@ -1,4 +1,4 @@
-/// What the detector's matches mean together: the dialog that is open, what was used, which limit was hit.
+/// Combines the detector's matches: the open dialog, usage, and limits that were reached.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace relay::profiles {
 
-/// What taking a choice means; only an agent's profile knows.
+/// The meaning of a choice, known only from an agent's profile.
 enum class ChoiceMeaning : std::uint8_t { Something, Allow, Deny };
 
 struct DialogChoice {
   std::string number = {};  // as shown; empty for buttons
   std::string label = {};
-  std::string key = {};  // the key the row names, `y` or `esc`; may be empty
+  std::string key = {};  // the key in the row, `y` or `esc`; may be empty
   bool marked = false;   // Enter would take it
   ChoiceMeaning says = ChoiceMeaning::Something;
-  std::string takes = {};  // the name of the key that takes it at once, whatever is marked; may be empty
+  std::string takes = {};  // the name of the key that takes it directly; may be empty
 
   bool operator==(const DialogChoice&) const = default;
 };
@@ -33,12 +33,12 @@ struct PermissionDialog {
   std::string tool;
   std::string command;
   std::vector<DialogChoice> choices;
-  std::string body = {};  // what it says above its choices, a line for each row
-  bool whole = false;     // and that is all of it, and nothing else there looks like a dialog or a choice
+  std::string body = {};  // its text above the choices, a line per row
+  bool whole = false;     // the whole dialog is visible, and nothing else there looks like a dialog or a choice
   std::size_t last = 0;   // the row of its last choice
 };
 
-/// The pattern of a question that is only a screen nobody described; its text is the same whatever is drawn there.
+/// The pattern of a question for an undescribed screen; its text does not depend on the drawing.
 inline constexpr std::string_view kUnknownScreen = "unknown-screen";
 
 struct QuestionDialog {
@@ -67,7 +67,7 @@ struct ScreenLimit {
   std::size_t row = 0;
   std::string pattern;
   std::string what;    // in the agent's words
-  std::string resets;  // when, in the agent's words; may be empty
+  std::string resets;  // in the agent's words; may be empty
 };
 
 struct ScreenFindings {
@@ -75,18 +75,18 @@ struct ScreenFindings {
   std::optional<QuestionDialog> question;
   std::vector<ScreenUsage> usage;
   std::vector<ScreenLimit> limits;
-  bool of_setup = false;  // permission or question is about the agent itself, its pattern the dialog's name
+  bool of_setup = false;  // permission or question is a setup dialog, and its pattern the dialog's name
 };
 
-/// The first row of the dialog whose head is there; none: that cannot be told.
+/// The first row of the dialog with this head; none if it is unknown.
 using TopOf = std::function<std::optional<std::size_t>(std::size_t head)>;
 
 ScreenFindings detect(const PatternDetector& detector, std::span<const std::string> rows, const TopOf& top_of = {});
 
-/// What rows of a dialog say: a line for each, without frames and rows that are only drawn.
+/// The text of a dialog's rows: a line for each, without frames and rules.
 std::string said_in(std::span<const std::string> rows);
 
-/// "11,950" is 11950, "15.2k" is 15200; empty when it is no count.
+/// "11,950" is 11950, "15.2k" is 15200; empty if it is not a count.
 std::optional<std::int64_t> parse_count(std::string_view text);
 
 }  // namespace relay::profiles

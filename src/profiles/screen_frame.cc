@@ -9,7 +9,7 @@ namespace {
 
 using terminal::Attribute;
 
-/// Only what the terminal is told to draw faintly: a grey may be the colour of a person's theme.
+/// True only for faint text: gray may be a color of the user's theme.
 bool is_faint(const terminal::Style& style) { return style.has(Attribute::Dim); }
 
 ScreenRow seen(const terminal::Row& row) {
@@ -28,7 +28,7 @@ ScreenRow seen(const terminal::Row& row) {
                                               : CharacterStyle::Plain;
       continue;
     }
-    // A cursor drawn by the program stands inverted on the first letter of a hint; alone it stands on a person's letter.
+    // A cursor drawn by the program is inverted on the first character of a hint; alone it is on the user's text.
     any_dim = any_dim || is_faint(style);
     dim = dim && (is_faint(style) || style.has(Attribute::Inverse));
   }
@@ -39,30 +39,30 @@ ScreenRow seen(const terminal::Row& row) {
 }  // namespace
 
 ScreenFrame read_frame(const terminal::Screen& screen) {
-  ScreenFrame sight;
+  ScreenFrame frame;
   const auto& grid = screen.grid();
-  sight.columns = grid.columns();
-  sight.alternate = screen.alternate();
-  sight.takes_pastes = screen.modes().bracketed_paste;
-  sight.title = commands::trimmed_right(screen.title());  // Gemini CLI fills its own up
-  sight.status = screen.program_status();
-  if (!sight.alternate) {
+  frame.columns = grid.columns();
+  frame.alternate = screen.alternate();
+  frame.takes_pastes = screen.modes().bracketed_paste;
+  frame.title = commands::trimmed_right(screen.title());  // Gemini CLI pads its title
+  frame.status = screen.program_status();
+  if (!frame.alternate) {
     const auto& history = screen.scrollback();
     auto from = std::max(history.first(), history.end() - std::min<std::uint64_t>(history.end(), kHistoryRows));
-    // The rest of a row whose beginning is out of sight could be anybody's.
+    // The rest of a row whose start is not visible could be any kind of text.
     while (from > history.first() && from < history.end() && history.row(from - 1)->wrapped) ++from;
     for (auto number = from; number < history.end(); ++number) {
       const auto* row = history.row(number);
-      sight.rows.push_back({.text = row->text, .soft = row->wrapped});
+      frame.rows.push_back({.text = row->text, .soft = row->wrapped});
     }
   }
-  sight.screen_top = sight.rows.size();
+  frame.screen_top = frame.rows.size();
   for (int i = 0; i < grid.rows(); ++i) {
-    sight.rows.push_back(seen(grid.row(i)));
-    sight.rows.back().soft = grid.wrapped(i);
+    frame.rows.push_back(seen(grid.row(i)));
+    frame.rows.back().soft = grid.wrapped(i);
   }
-  sight.cursor_row = sight.screen_top + static_cast<std::size_t>(screen.cursor().row);
-  return sight;
+  frame.cursor_row = frame.screen_top + static_cast<std::size_t>(screen.cursor().row);
+  return frame;
 }
 
 }  // namespace relay::profiles

@@ -1,7 +1,7 @@
-/// A screen as rules look at it: rows of text, how each begins, where the cursor is, what the program told.
+/// A screen as the rules see it: rows of text, their style, the cursor, and what the program reported.
 ///
-/// The newest rows of the scrollback stand before the screen's own, so that what scrolled off since the last look is
-/// still seen; on the alternate screen there is none.
+/// The newest rows of the scrollback come before the screen's rows, so that rows that scrolled off since the last
+/// update are still read; the alternate screen has none.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct ScreenRow {
   std::string text = {};
   CharacterStyle look = CharacterStyle::Plain;  // of the first visible character
   bool all_dim = false;                         // every visible character behind the first column of text is faint
-  bool soft = false;                            // the terminal wrapped here: it goes on in the next row
+  bool soft = false;                            // the terminal wrapped here: the row continues in the next one
 
   [[nodiscard]] bool blank() const { return text.find_first_not_of(' ') == std::string::npos; }
 };
@@ -29,7 +29,7 @@ struct ScreenFrame {
   std::size_t cursor_row = 0;  // index too
   int columns = 0;
   bool alternate = false;
-  bool takes_pastes = false;  // asked for pastes in brackets: it reads keys itself
+  bool takes_pastes = false;  // bracketed paste is on: the program reads keys itself
   std::string title = {};
   terminal::ProgramStatus status = {};
 };

@@ -24,19 +24,19 @@ struct WatcherTest : testing::Test {
   }
 
   const std::string composer = "\r\n\r\n────────────────────\r\n❯ \r\n────────────────────\x1b[A\x1b[3G";
-  CompiledProfile eyes = CompiledProfile::open(*find_profile("claude")).value();
+  CompiledProfile compiled = CompiledProfile::open(*find_profile("claude")).value();
   terminal::Screen screen{{60, 10}};
-  ScreenWatcher watcher{eyes};
+  ScreenWatcher watcher{compiled};
 };
 
-TEST_F(WatcherTest, HearsTheLastWordsOfAProgramThatTookItsComposerAway) {
+TEST_F(WatcherTest, ReadsTheLastOutputOfAProgramThatRemovedItsComposer) {
   draw(1s, "\x1b]0;◐ busy\x07● Sen" + composer);
   draw(2s, "\x1b]0;✳ idle\x07● Sending.\r\n\r\n  @relay:Bob goodbye" + composer);
   draw(2100ms, "See you.\r\n");
   EXPECT_EQ(last_words(), std::vector<std::string>{"goodbye"});
 }
 
-TEST_F(WatcherTest, WhatTheProgramSaysOfItsStateIsToldInTheWordsOfStates) {
+TEST_F(WatcherTest, ReportsTheProgramsOwnStatus) {
   const auto status = [&](const std::string& said) {
     draw(1s, "\x1b]7501;state=" + said + ":app=x\a● Hello." + composer);
     const auto& first = watcher.verdict().evidence.at(0);
@@ -47,13 +47,13 @@ TEST_F(WatcherTest, WhatTheProgramSaysOfItsStateIsToldInTheWordsOfStates) {
   EXPECT_EQ(status("working"), "status working");
 }
 
-TEST_F(WatcherTest, DoesNotHearATurnThatWasNotOver) {
+TEST_F(WatcherTest, IgnoresAnOpenTurnAtTheEnd) {
   draw(1s, "\x1b]0;◐ busy\x07● Sending.\r\n\r\n  @relay:Bob good" + composer);
   draw(1100ms, "Killed\r\n");
   EXPECT_TRUE(last_words().empty());
 }
 
-TEST_F(WatcherTest, AnAgentThatTakesItsComposerAwayToEndIsNotBlocked) {
+TEST_F(WatcherTest, IsNotBlockedWhileTheAgentEnds) {
   draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
   ASSERT_EQ(watcher.verdict().state, State::Idle);
   draw(2s, "\x1b]0;\x07● Hello.\r\nSee you.\r\n");
@@ -63,7 +63,7 @@ TEST_F(WatcherTest, AnAgentThatTakesItsComposerAwayToEndIsNotBlocked) {
   EXPECT_EQ(watcher.verdict().state, State::Idle);
 }
 
-TEST_F(WatcherTest, ACursorThatIsElsewhereForAMomentChangesNothing) {
+TEST_F(WatcherTest, IgnoresAMomentaryCursorMove) {
   draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
   ASSERT_EQ(watcher.verdict().state, State::Idle);
   draw(2s, "● Hello." + composer + "\x1b[H");
@@ -77,7 +77,7 @@ TEST_F(WatcherTest, ACursorThatIsElsewhereForAMomentChangesNothing) {
   EXPECT_EQ(watcher.verdict().state, State::Unknown);
 }
 
-TEST_F(WatcherTest, AScreenThatHidesTheComposerForLongIsBlocked) {
+TEST_F(WatcherTest, BlocksOnAScreenThatHidesTheComposer) {
   draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
   draw(2s, "\x1b]0;\x07Some help that was opened");
   ASSERT_EQ(watcher.next_update_at(), SteadyTime{2s + kVanished});
@@ -86,7 +86,7 @@ TEST_F(WatcherTest, AScreenThatHidesTheComposerForLongIsBlocked) {
   EXPECT_FALSE(watcher.mid_frame());
 }
 
-TEST_F(WatcherTest, TellsSinceWhenSomethingUnknownStandsInPlaceOfTheComposer) {
+TEST_F(WatcherTest, ReportsWhenAnUnknownScreenAppeared) {
   draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
   draw(2s, "● Hello." + composer + "\x1b[H");
   EXPECT_FALSE(watcher.covered_since()) << "it is there, without its cursor";
@@ -100,7 +100,7 @@ TEST_F(WatcherTest, TellsSinceWhenSomethingUnknownStandsInPlaceOfTheComposer) {
   EXPECT_FALSE(watcher.covered_since());
 }
 
-TEST(Blockers, ADialogIsNamedOnlyWhereOneIsKnown) {
+TEST(Blockers, NameOnlyKnownDialogs) {
   EXPECT_EQ(reason_of(Blocker::Known), "a dialog is open");
   EXPECT_EQ(reason_of(Blocker::UnknownScreen), "the screen is not understood");
   EXPECT_EQ(reason_of(Blocker::Silence), "it is silent without a prompt");
@@ -115,19 +115,19 @@ struct StartingTest : testing::Test {
     return watcher.verdict().state;
   }
 
-  CompiledProfile eyes = CompiledProfile::open(*find_profile("gemini")).value();
+  CompiledProfile compiled = CompiledProfile::open(*find_profile("gemini")).value();
   terminal::Screen screen{{60, 10}};
-  ScreenWatcher watcher{eyes};
+  ScreenWatcher watcher{compiled};
 };
 
-TEST_F(StartingTest, AComposerBeforeTheProgramTakesPromptsIsNotIdle) {
+TEST_F(StartingTest, IsNotIdleBeforeItTakesPrompts) {
   EXPECT_EQ(look(1s, ""), State::Unknown);
   EXPECT_EQ(look(3s, ""), State::Unknown);
   EXPECT_EQ(look(4s, " ▝▜▄     Gemini CLI v0.61.0\r\n\r\n"), State::Idle);
   EXPECT_EQ(look(5s, ""), State::Idle) << "it scrolls away";
 }
 
-TEST_F(StartingTest, AgentThatWasReadyIsNotStartingWhenItsScreenIsNotUnderstood) {
+TEST_F(StartingTest, IsNotStartingOnAnUnknownScreenAfterReady) {
   const std::string header = " ▝▜▄     Gemini CLI v0.61.0\r\n\r\n";
   EXPECT_EQ(look(1s, ""), State::Unknown);
   EXPECT_TRUE(watcher.is_starting());
@@ -140,14 +140,14 @@ TEST_F(StartingTest, AgentThatWasReadyIsNotStartingWhenItsScreenIsNotUnderstood)
   EXPECT_FALSE(watcher.is_starting());
 }
 
-TEST_F(StartingTest, AHiddenHeaderDelaysTheStartOnly) {
+TEST_F(StartingTest, HiddenHeaderOnlyDelaysTheStart) {
   EXPECT_EQ(look(1s, ""), State::Unknown);
   ASSERT_EQ(watcher.next_update_at(), SteadyTime{1s + kStart});
   (void)watcher.update(screen, SteadyTime{1s + kStart});
   EXPECT_EQ(watcher.verdict().state, State::Idle);
 }
 
-TEST_F(StartingTest, WordsAboutADialogAreNoneWhileAFrameWithoutTheComposerIsDrawn) {
+TEST_F(StartingTest, IgnoresDialogTextInAFrameWithoutComposer) {
   const std::string header = " ▝▜▄     Gemini CLI v0.61.0\r\n\r\n",
                     words = "✦ It then asks: Apply this change?\r\n\r\n";
   ASSERT_EQ(look(1s, header + words), State::Idle);
@@ -170,7 +170,7 @@ TEST_F(StartingTest, MessageAboveAnOpenDialogIsNoDraft) {
               "╭────────────────────╮\r\n│ Apply this change? │\r\n│ ● 1. Allow once │\r\n");
   (void)watcher.update(screen, SteadyTime{2s});
   EXPECT_EQ(watcher.verdict().state, State::Blocked);
-  EXPECT_FALSE(watcher.picture().composer) << "it is drawn like the composer, which is gone";
+  EXPECT_FALSE(watcher.analysis().composer) << "it is drawn like the composer, which is gone";
   ASSERT_FALSE(watcher.verdict().evidence.empty());
   EXPECT_EQ(watcher.verdict().evidence.front().detail, "blocked (\"✋  Action Required (proj)\")")
       << "blanks at its end are none";
@@ -181,11 +181,11 @@ TEST_F(StartingTest, QueuedPromptsCountAsWork) {
   EXPECT_EQ(look(2s, "  Queued (press ↑ to edit):\r\n    Relay message from Bob\r\n"), State::Working);
 }
 
-TEST_F(WatcherTest, AScreenNobodyDescribedIsBlockedOnceItHasStoodForSeconds) {
+TEST_F(WatcherTest, BlocksOnAnUndescribedScreen) {
   draw(1s, "A question of a release to come\r\n\r\n > Accept   Refuse");
   EXPECT_EQ(watcher.verdict().state, State::Unknown);
-  ASSERT_EQ(watcher.next_update_at(), SteadyTime{1s + kStrange});
-  const auto observations = watcher.update(screen, SteadyTime{1s + kStrange});
+  ASSERT_EQ(watcher.next_update_at(), SteadyTime{1s + kUnknownScreenDelay});
+  const auto observations = watcher.update(screen, SteadyTime{1s + kUnknownScreenDelay});
   EXPECT_EQ(watcher.verdict().state, State::Blocked);
   EXPECT_EQ(watcher.verdict().evidence.back().detail, kNotUnderstood);
   ASSERT_EQ(observations.size(), 2u);
@@ -199,57 +199,57 @@ TEST_F(WatcherTest, AScreenNobodyDescribedIsBlockedOnceItHasStoodForSeconds) {
   EXPECT_EQ(watcher.verdict().state, State::Idle);
 }
 
-TEST_F(WatcherTest, AScreenThatMovesAllTheTimeIsBlockedInTheEnd) {
-  for (auto at = Millis{1'000}; at < 1s + kStrangeAtMost; at += 500ms) {
+TEST_F(WatcherTest, BlocksOnAnAnimatedScreen) {
+  for (auto at = Millis{1'000}; at < 1s + kMaxUnknownScreen; at += 500ms) {
     draw(at, "Waiting for your browser" + std::string(static_cast<std::size_t>(at.count() / 500 % 4), '.'));
     ASSERT_EQ(watcher.verdict().state, State::Unknown);
   }
-  draw(1s + kStrangeAtMost, "Waiting for your browser");
+  draw(1s + kMaxUnknownScreen, "Waiting for your browser");
   EXPECT_EQ(watcher.verdict().state, State::Blocked);
 }
 
-TEST_F(WatcherTest, AScreenNobodyDescribedInPlaceOfTheComposerIsAskedOnceItHasStoodForSeconds) {
+TEST_F(WatcherTest, ReportsAnUndescribedScreenInPlaceOfTheComposer) {
   const std::string menu = "\x1b]0;\x07Where should it run?\r\n\r\n > Here   Elsewhere";
   draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
   draw(2s, menu);
   (void)watcher.update(screen, SteadyTime{2s + kVanished});
   ASSERT_EQ(watcher.verdict().state, State::Blocked);
-  EXPECT_FALSE(watcher.picture().findings.question) << "it may be closed in a moment";
-  ASSERT_EQ(watcher.next_update_at(), SteadyTime{2s + kVanished + kStrange});
-  (void)watcher.update(screen, SteadyTime{2s + kVanished + kStrange});
+  EXPECT_FALSE(watcher.analysis().findings.question) << "it may be closed in a moment";
+  ASSERT_EQ(watcher.next_update_at(), SteadyTime{2s + kVanished + kUnknownScreenDelay});
+  (void)watcher.update(screen, SteadyTime{2s + kVanished + kUnknownScreenDelay});
   EXPECT_EQ(watcher.verdict().state, State::Blocked);
   EXPECT_EQ(watcher.verdict().blocker, Blocker::UnknownScreen);
-  ASSERT_TRUE(watcher.picture().findings.question);
-  EXPECT_EQ(watcher.picture().findings.question->body, "Where should it run?\n> Here   Elsewhere");
+  ASSERT_TRUE(watcher.analysis().findings.question);
+  EXPECT_EQ(watcher.analysis().findings.question->body, "Where should it run?\n> Here   Elsewhere");
   EXPECT_FALSE(watcher.next_update_at());
   draw(20s, "\x1b]0;✳ idle\x07● Hello." + composer);
   EXPECT_EQ(watcher.verdict().state, State::Idle);
-  EXPECT_FALSE(watcher.picture().findings.question);
+  EXPECT_FALSE(watcher.analysis().findings.question);
 }
 
-TEST_F(WatcherTest, ADialogThatIsKnownByItsMarkAloneIsAskedToo) {
+TEST_F(WatcherTest, ReportsADialogKnownByItsMarkAlone) {
   draw(1s, "\x1b]0;✳ idle\x07● Hello." + composer);
   draw(2s, "\x1b]0;\x07Something new\r\n Esc to cancel");
   ASSERT_EQ(watcher.verdict().state, State::Blocked);
-  (void)watcher.update(screen, SteadyTime{2s + kStrange});
+  (void)watcher.update(screen, SteadyTime{2s + kUnknownScreenDelay});
   EXPECT_EQ(watcher.verdict().blocker, Blocker::Known);
-  ASSERT_TRUE(watcher.picture().findings.question);
-  EXPECT_EQ(watcher.picture().findings.question->body, "Something new\nEsc to cancel");
+  ASSERT_TRUE(watcher.analysis().findings.question);
+  EXPECT_EQ(watcher.analysis().findings.question->body, "Something new\nEsc to cancel");
 }
 
-TEST_F(WatcherTest, AnUnknownScreenThatBecameAnotherIsReadAgainOnceItStands) {
+TEST_F(WatcherTest, ReportsAChangedUnknownScreenAgain) {
   draw(1s, "The first");
-  (void)watcher.update(screen, SteadyTime{1s + kStrange});
+  (void)watcher.update(screen, SteadyTime{1s + kUnknownScreenDelay});
   draw(20s, "The second");
-  ASSERT_TRUE(watcher.picture().findings.question);
-  EXPECT_EQ(watcher.picture().findings.question->body, "The first") << "it may still be drawn";
-  ASSERT_EQ(watcher.next_update_at(), SteadyTime{20s + kStrange});
-  (void)watcher.update(screen, SteadyTime{20s + kStrange});
-  EXPECT_EQ(watcher.picture().findings.question->body, "The second");
+  ASSERT_TRUE(watcher.analysis().findings.question);
+  EXPECT_EQ(watcher.analysis().findings.question->body, "The first") << "it may still be drawn";
+  ASSERT_EQ(watcher.next_update_at(), SteadyTime{20s + kUnknownScreenDelay});
+  (void)watcher.update(screen, SteadyTime{20s + kUnknownScreenDelay});
+  EXPECT_EQ(watcher.analysis().findings.question->body, "The second");
   EXPECT_FALSE(watcher.next_update_at());
 }
 
-TEST_F(WatcherTest, AnEmptyScreenIsAnAgentThatStarts) {
+TEST_F(WatcherTest, TreatsAnEmptyScreenAsStarting) {
   draw(1s, "");
   EXPECT_FALSE(watcher.next_update_at());
   draw(60s, "");

@@ -34,7 +34,7 @@ profiles::DialogChoice SetupDialogs::choice_of(const Compiled& dialog, std::stri
   return {.label = std::move(label), .says = says};
 }
 
-/// None: something else stands below it, so it is over.
+/// None: another row is below the dialog, so it is closed.
 std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog, std::span<const ScreenRow> rows,
                                                           std::size_t from) {
   Offer offer{.first = rows.size(), .end = rows.size()};
@@ -42,7 +42,7 @@ std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog
     std::string label;
     if (!dialog.choice.capture(rows[row].text, label)) continue;
     if (!offer.choices.empty() && row - offer.end > kSetupGapRows)
-      offer.choices.clear();  // a list above the one that counts
+      offer.choices.clear();  // a list above the relevant one
     if (offer.choices.empty()) offer.first = row;
     offer.choices.push_back(choice_of(dialog, std::string{commands::trimmed(label)}));
     offer.choices.back().number = std::to_string(offer.choices.size());

@@ -1,10 +1,11 @@
-/// Dialogs an agent shows about itself: folder trust, login, theme, updates. They come before its first composer or in its place.
+/// Finds dialogs of an agent about itself: folder trust, login, theme, updates, before its first composer or in its
+///   place.
 ///
-/// Each is described exactly by its profile (`[[setup]]`), because what it offers looks like nothing else: a list without
-/// numbers, a single key. A dialog counts only while it is the lowest thing on the screen; what stays behind above other
-/// rows is over.
-/// Invariants: a finding is whole only if its first row, its choices with one mark (or its keys) and its last row are there.
-/// Threading: constant once made.
+/// The profile describes each exactly (`[[setup]]`), because its choices have no common form: a list without numbers, a
+/// single key. A dialog counts only while it is the lowest thing on the screen; one above other rows is closed.
+/// Invariants: a finding is whole only if its first row, its choices with one mark (or its keys) and its last row are
+///   visible.
+/// Threading: constant after construction.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ class SetupDialogs {
  public:
   static Result<SetupDialogs> compile(const std::vector<SetupRule>& rules);
 
-  /// The lowest one in these rows; its name is the finding's `pattern`. At most one of permission and question is set.
+  /// The lowest one in these rows; the finding's `pattern` is its name. At most one of permission and question is set.
   [[nodiscard]] std::optional<profiles::ScreenFindings> find(std::span<const ScreenRow> rows) const;
 
  private:
@@ -33,7 +34,7 @@ class SetupDialogs {
     SetupRule rule;
     Regex first, choice, mark, below, approve, deny;
   };
-  /// What it offers: rows [first, end) belong to the choices, or to the rows below where keys are its choices.
+  /// The choices: rows [first, end) belong to them, or to the rows below if keys are the choices.
   struct Offer {
     std::vector<profiles::DialogChoice> choices = {};
     std::size_t first = 0, end = 0;

@@ -36,8 +36,8 @@ std::string said_by(const profiles::ScreenFindings& findings) {
   return findings.permission ? "it asks for permission" : "a dialog is open";
 }
 
-/// Something stands where the cursor waits, and the program reads keys itself: a prompt of some kind.
-bool reads_keys(const ScreenFrame& sight) { return sight.takes_pastes && !sight.rows[sight.cursor_row].blank(); }
+/// There is text where the cursor waits, and the program reads keys: some kind of prompt.
+bool reads_keys(const ScreenFrame& frame) { return frame.takes_pastes && !frame.rows[frame.cursor_row].blank(); }
 
 }  // namespace
 
@@ -61,7 +61,7 @@ std::string_view reason_of(Blocker blocker) {
   return "";
 }
 
-StateEstimate StateClassifier::classify(const ScreenFrame& sight, const ScreenAnalysis& picture) {
+StateEstimate StateClassifier::classify(const ScreenFrame& frame, const ScreenAnalysis& analysis) {
   StateEstimate verdict;
   bool blocked = false, working = false;
   const auto hear = [&](std::string_view witness, State state, std::string says) {
@@ -69,29 +69,29 @@ StateEstimate StateClassifier::classify(const ScreenFrame& sight, const ScreenAn
     working = working || state == State::Working;
     verdict.evidence.push_back({witness, std::move(says)});
   };
-  if (const State state = said_by(sight.status.state); state != State::Unknown)
+  if (const State state = said_by(frame.status.state); state != State::Unknown)
     hear("status", state,
-         format("{}{}", name_of(state), sight.status.state == ProgramState::Error ? ", after an error" : ""));
-  if (const State state = said_by(eyes_.title_says(sight.title)); state != State::Unknown)
-    hear("title", state, format("{} (\"{}\")", name_of(state), sight.title));
-  if (picture.working_mark) hear("screen", State::Working, "a mark of work is drawn");
-  const auto& composer = picture.composer;
-  const bool asks = picture.findings.permission || picture.findings.question;
-  // What the agent says of dialogs is none: while a frame is drawn it may stand there without the composer.
-  verdict.vanished = was_ready_ && picture.dialog_in_words && !asks && !blocked && !working;
-  if (picture.dialog_mark || asks) hear("screen", State::Blocked, said_by(picture.findings));
+         format("{}{}", name_of(state), frame.status.state == ProgramState::Error ? ", after an error" : ""));
+  if (const State state = said_by(profile_.title_state(frame.title)); state != State::Unknown)
+    hear("title", state, format("{} (\"{}\")", name_of(state), frame.title));
+  if (analysis.working_mark) hear("screen", State::Working, "a mark of work is drawn");
+  const auto& composer = analysis.composer;
+  const bool asks = analysis.findings.permission || analysis.findings.question;
+  // Dialogs in the agent's text do not count: while a frame is drawn they may be visible without the composer.
+  verdict.vanished = was_ready_ && analysis.dialog_in_words && !asks && !blocked && !working;
+  if (analysis.dialog_mark || asks) hear("screen", State::Blocked, said_by(analysis.findings));
   if (composer) {
     was_ready_ = true;
     verdict.evidence.push_back({"composer", !composer->focused         ? "seen, the cursor is elsewhere"
                                             : !composer->draft.empty() ? "holds a draft"
                                                                        : "empty and in focus"});
-  } else if (was_ready_ && !working && !blocked && eyes_.profile().composer.line_mode && !reads_keys(sight)) {
+  } else if (was_ready_ && !working && !blocked && profile_.profile().composer.line_mode && !reads_keys(frame)) {
     hear("composer", State::Working, "the prompt is gone, no keys are read: a line was sent");
     verdict.presumed = true;
   } else if (was_ready_ && !working && !blocked) {
     hear("composer", State::Blocked, "the composer is gone: something we do not know is open");
     verdict.blocker = Blocker::UnknownScreen;
-    verdict.vanished = !eyes_.profile().composer.line_mode;  // such a program takes its prompt away with every line
+    verdict.vanished = !profile_.profile().composer.line_mode;  // such a program removes its prompt with every line
   } else {
     verdict.evidence.push_back({"composer", "not seen"});
   }

@@ -1,9 +1,9 @@
-/// What an agent is doing, and how we know.
+/// Classifies what an agent is doing, with the evidence.
 ///
-/// Several witnesses are heard: the program's own status, its title, its screen. Blocked wins over working, working
-/// over idle: whoever says "do not type" is believed. A screen without the composer, once one was seen, is a dialog we
-/// do not know, and counts as blocked, never as idle. A line-mode program has no prompt while it works either: when it
-/// reads no keys, it is taken to work until it falls silent.
+/// There are several sources: the program's own status, its title, its screen. Blocked wins over working, working over
+///   idle: any source that forbids typing is believed. A screen without the composer, once one was seen, is an unknown
+///   dialog and counts as blocked, never as idle. A line-mode program has no prompt while it works either: when it
+///   reads no keys, it is presumed to work until it is silent for too long.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@
 namespace relay::profiles {
 
 enum class State : std::uint8_t {
-  Unknown,  // not ready yet, or nothing to judge by
-  Idle,     // the composer is there, in focus and empty
-  Typing,   // the composer holds a draft
+  Unknown,  // not ready yet, or no evidence
+  Idle,     // the composer is visible, focused and empty
+  Typing,   // the composer has a draft
   Working,
-  Blocked,  // it asks something, or shows what we do not know
+  Blocked,  // a dialog is open, or an unknown screen
 };
 std::string_view name_of(State state);
 
@@ -28,12 +28,12 @@ inline constexpr std::string_view kNotUnderstood = "the agent shows a screen tha
 
 /// Why an agent counts as blocked.
 enum class Blocker : std::uint8_t {
-  Known,          // it says so itself, or its dialog is recognised
-  UnknownScreen,  // no composer is drawn, and nothing says what stands in its place
+  Known,          // it reports so, or its dialog is recognized
+  UnknownScreen,  // no composer is drawn, and the screen is unknown
   Silence,        // nothing is drawn, and it has been silent for long
 };
 
-/// For users: why nothing is typed to a blocked agent. A dialog is named only where one is known.
+/// For users: why nothing is typed to a blocked agent. Mentions a dialog only where one is known.
 [[nodiscard]] std::string_view reason_of(Blocker blocker);
 
 struct Evidence {
@@ -44,27 +44,27 @@ struct Evidence {
 struct StateEstimate {
   State state = State::Unknown;
   std::vector<Evidence> evidence = {};
-  bool presumed = false;             // working only because the prompt is gone: true as long as something is written
-  Blocker blocker = Blocker::Known;  // of a blocked one
-  bool vanished = false;  // the composer is gone or without its cursor, and nothing else is known: it may be redrawn
+  bool presumed = false;             // working only because the prompt is gone: valid while it writes output
+  Blocker blocker = Blocker::Known;  // only if blocked
+  bool vanished = false;  // the composer is gone or without its cursor, for an unknown reason: it may be redrawn
 };
 
 class StateClassifier {
  public:
-  explicit StateClassifier(const CompiledProfile& eyes) : eyes_{eyes} {}
+  explicit StateClassifier(const CompiledProfile& compiled) : profile_{compiled} {}
 
-  StateEstimate classify(const ScreenFrame& sight, const ScreenAnalysis& picture);
+  StateEstimate classify(const ScreenFrame& frame, const ScreenAnalysis& analysis);
   /// A composer was seen once.
   [[nodiscard]] bool was_ready() const { return was_ready_; }
-  /// A presumed worker has been silent for long: it may as well wait for an answer.
+  /// A presumed worker has been silent for long: it may wait for an answer.
   static void mark_silent(StateEstimate& verdict);
-  /// Something has stood there for long and no composer was ever seen: it wants something of a person.
+  /// A screen is visible for long and no composer was ever seen: it waits for the user.
   static void not_understood(StateEstimate& verdict);
   /// The composer is drawn, and the program does not take prompts yet.
   static void not_ready(StateEstimate& verdict);
 
  private:
-  const CompiledProfile& eyes_;
+  const CompiledProfile& profile_;
   bool was_ready_ = false;  // a composer was seen once
 };
 

@@ -1,4 +1,4 @@
-/// The user's own profiles on disk: `profiles/*.toml` in the home of Agent Relay.
+/// The user's profiles on disk: `profiles/*.toml` in the home of Agent Relay.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace relay::profiles {
 
-/// In the order of their names; files that are too large or cannot be read are left out.
+/// In the order of their names; files that are too large or unreadable are skipped.
 std::vector<UserProfile> read_own_profiles(const std::string& directory);
 
-/// The names of all programs that have a profile; of the user's own files only those that can be understood.
+/// The names of all programs with a profile; of the user's files only the valid ones.
 std::vector<std::string> programs_with_profile(const std::vector<UserProfile>& own);
 
 }  // namespace relay::profiles

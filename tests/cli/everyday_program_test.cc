@@ -184,7 +184,7 @@ TEST_F(Everyday, UnknownProfileIsUsageErrorWithList) {
                                                                  {"extract", "--profile", "bogus"}}) {
     const auto ran = box.run(words);
     EXPECT_EQ(ran.code, 2) << words.front() << ": " << ran.err;
-    EXPECT_TRUE(ran.err.contains("there is no profile 'bogus'; known are ")) << ran.err;
+    EXPECT_TRUE(ran.err.contains("unknown profile 'bogus'; known profiles: ")) << ran.err;
   }
 }
 

@@ -27,7 +27,7 @@ void write_status(text::JsonWriter& answer, const HostStatus& status) {
   write_record(answer, status.record);
   write_state(answer, status);
   answer.field("since", wall_of(status.since));
-  if (const auto& composer = status.monitor.watcher().picture().composer)
+  if (const auto& composer = status.monitor.watcher().analysis().composer)
     answer.begin_object("composer").field("focused", composer->focused).field("draft", composer->draft).end();
   status.pipeline.describe(answer, status.adapter.capabilities(), status.adapter.typed_via());
   status.adapter.describe(answer);

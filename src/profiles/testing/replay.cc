@@ -6,7 +6,7 @@ namespace relay::profiles::testing {
 namespace {
 
 constexpr std::size_t kPieceBytes = 1'009;
-constexpr double kLongAfter = 5;  // seconds: a last look when everything has settled
+constexpr double kFinalDelay = 5;  // seconds: a last update when everything has settled
 
 SteadyTime at(double seconds) {
   return SteadyTime{std::chrono::nanoseconds{static_cast<std::int64_t>(std::llround(seconds * 1e9))}};
@@ -43,9 +43,9 @@ std::vector<commands::SendCommand> Watched::commands() const {
   return all;
 }
 
-Watched watch(const CompiledProfile& eyes, const terminal::testing::Recording& recording, Cut cut) {
+Watched watch(const CompiledProfile& compiled, const terminal::testing::Recording& recording, Cut cut) {
   terminal::Screen screen{recording.size};
-  ScreenWatcher watcher{eyes};
+  ScreenWatcher watcher{compiled};
   Watched watched;
   const auto look = [&](double seconds) {
     for (auto& observation : watcher.update(screen, at(seconds)))
@@ -70,12 +70,12 @@ Watched watch(const CompiledProfile& eyes, const terminal::testing::Recording& r
         if (cut != Cut::EveryByte && !(was_alternate && !screen.alternate())) look(event.seconds);
       }
     }
-    // What a full-screen agent leaves behind when it ends is no screen of its own.
+    // The screen after a full-screen agent ended is not the agent's.
     if (was_alternate && !screen.alternate()) return watched;
     was_alternate = screen.alternate();
     look(event.seconds);
   }
-  wait_until(last + kLongAfter);
+  wait_until(last + kFinalDelay);
   return watched;
 }
 

@@ -1,4 +1,4 @@
-/// A recording watched as a host would watch the agent: bytes in, observations out, on the recording's own clock.
+/// Plays a recording as a host would watch the agent: bytes in, observations out, on the recording's clock.
 #pragma once
 
 #include <string>
@@ -16,14 +16,15 @@ struct Moment {
 
 struct Watched {
   std::vector<Moment> moments;
-  /// The verdict that held at that time.
+  /// The state at that time.
   [[nodiscard]] State state_at(double seconds) const;
   [[nodiscard]] std::vector<commands::SendCommand> commands() const;
 };
 
-/// How output is cut on its way in. It is looked at after each piece, but for EveryByte.
+/// How the output is split. The watcher updates after each part, except with EveryByte.
 enum class Cut { AsRecorded, EveryByte, Halves, Pieces };
 
-Watched watch(const CompiledProfile& eyes, const terminal::testing::Recording& recording, Cut cut = Cut::AsRecorded);
+Watched watch(const CompiledProfile& compiled, const terminal::testing::Recording& recording,
+              Cut cut = Cut::AsRecorded);
 
 }  // namespace relay::profiles::testing
