@@ -1,16 +1,16 @@
-/// One agent program's own doors behind one interface: to hear it, to know its state, to speak to it, to answer what it
-/// asks, to count what it used. A new agent is one file of these and a profile.
+/// The native interfaces of one agent CLI behind one interface: output, state, delivery, prompts, usage. A new agent is
+/// one adapter file and a profile.
 ///
 ///     host ──prepare, start, speak, answer──▶ Adapter ──▶ transcript, hooks, inbox, queue, server of the agent
 ///     host ◀──heard, given, events, prompts, usage── Listener ◀──┘
 ///
 /// Invariants
-/// - Every result carries the name of the way it came by; a way that breaks is told with its reason, once, and the host
-///   goes one step down (screen, terminal) for what comes after.
+/// - Every result names the interface it came by; a failing interface is reported with its reason, once, and the host
+/// then uses the next one (screen, terminal).
 /// - `speak` hands a text over at most once: after `done(success)` it is in the agent's hands and nobody else may bring
 ///   it, unless `on_returned` names it; after `done(failure)` nothing of it is.
-/// - Nothing of the person's is written: what a run needs is passed by arguments, variables and private files of ours.
-/// - What an agent tells that we do not know is passed over; no record, hook or answer of an agent can end the host.
+/// - Files of the user are never written: arguments, variables and private files of ours configure a run.
+/// - Unknown input from an agent is ignored; no transcript, hook or response of an agent can end the host.
 /// Ownership: the host owns the adapter; the adapter borrows loop and listener, which outlive it.
 /// Threading: loop thread only.
 #pragma once
@@ -37,9 +37,9 @@
 
 namespace relay::adapters {
 
-/// Ways, as people read them in `explain` and in the ledger.
+/// Interface names, as in `explain` and in the delivery history.
 namespace way {
-inline constexpr std::string_view kTranscript = "transcript";  // the agent's own record, on disk
+inline constexpr std::string_view kTranscript = "transcript";  // the agent's own transcript, on disk
 inline constexpr std::string_view kHook = "hook";              // the agent calls us
 inline constexpr std::string_view kInbox = "inbox";            // Claude Code's session socket
 inline constexpr std::string_view kQueue = "queue";            // Codex's queue of a thread
@@ -51,7 +51,7 @@ inline constexpr std::string_view kLines = "lines";   // what a program without 
 inline constexpr std::string_view kInboxFile = "inbox.md";
 }  // namespace way
 
-/// When a text of some mode may be handed to `speak`. Never while the agent asks something.
+/// When a text of some mode may be delivered. Never while a prompt of the agent is open.
 enum class DeliveryTiming : std::uint8_t {
   Never,    // this mode is not possible by a native way
   Idle,     // its turn is over
@@ -64,7 +64,7 @@ struct ModeSupport {
   std::string_view via = {};
   SteadyTime not_before{};         // it takes only so many in a while
   bool as_peer = false;            // the agent tells its model that a peer speaks, not its user
-  std::size_t together_bytes = 0;  // so much of several messages goes in one text; none: one message at a time
+  std::size_t together_bytes = 0;  // messages up to this size share one text; 0: one message at a time
 };
 
 inline constexpr std::size_t kModes = 5;  // of protocol::DeliveryMode
@@ -82,31 +82,31 @@ struct NativeCapabilities {
   ModeSupport& by(protocol::DeliveryMode mode) { return delivery[static_cast<std::size_t>(mode)]; }
 };
 
-/// A text for the agent. `text` begins with our header; it reaches the agent as it is.
+/// A text for the agent. It starts with our header and reaches the agent unchanged.
 struct NativeDelivery {
   std::string delivery = {};  // an idempotency key
   std::string text = {};
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
 };
 
-/// What the agent's own server or status says it is doing; only from sources that tell every change.
+/// The state that the agent's own server or status reports; only from sources that report every change.
 struct ReportedState {
   profiles::State state = profiles::State::Unknown;  // Working, Idle or Blocked
   std::string says = {};
   std::string_view via = {};  // it came by; empty: by what `know` names
 };
 
-/// Tokens and cost of one answer of the model, counted once: the same `id` again replaces what was told before.
+/// Tokens and cost of one reply of the model; the same `id` again replaces the earlier counts.
 struct TokenUsage {
   std::string id = {}, model = {};
   std::int64_t input = 0, output = 0, cache_read = 0, cache_write = 0, reasoning = 0;
-  std::optional<double> cost = {};  // in dollars, when the agent says so
+  std::optional<double> cost = {};  // in dollars, if the agent reports it
 };
 
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// The agent's own words to the end: one whole block of raw markdown.
+  /// One complete block of the agent's output, raw markdown.
   virtual void on_assistant_text(std::string_view markdown, std::string_view way) = 0;
   /// Text that was put before the model, as the agent itself tells: the proof that a message was seen. `id`: under which
   /// it stands there (a record's id, a hook's name, a message's); may be empty.
@@ -114,16 +114,17 @@ class Listener {
   virtual void on_state_reported() = 0;  // `known()` has changed
   virtual void on_capabilities() = 0;    // `capabilities()` has changed
   virtual void on_prompt(const Prompt& prompt) = 0;
-  /// It cannot be answered here any more.
+  /// The prompt can no longer be answered here.
   virtual void on_prompt_closed(const std::string& id, const PromptOutcome& end) = 0;
   virtual void on_usage(const TokenUsage& usage) = 0;
-  /// What the agent did, and when it says it did; whose it is, is left to the listener. Prompts are not told so.
+  /// An event of the agent and its recorded time; the listener adds the agent's name. Prompts are not reported this
+  /// way.
   virtual void on_event(const events::Event& event, WallMs at) = 0;
   /// A limit or failure that ended a turn, in the agent's words.
   virtual void on_failure(std::string_view what, std::string_view way) = 0;
-  /// A way does not work (any more), and why: one sentence.
+  /// An interface failed; the reason is one sentence.
   virtual void on_interface_failed(std::string_view way, std::string why) = 0;
-  /// It works after all.
+  /// The interface works again.
   virtual void on_interface_recovered(std::string_view way) = 0;
   /// Texts that `speak` handed over are out of the agent's hands again, unread, in the order in which they were handed over,
   /// and why. They may be delivered another way.
@@ -132,15 +133,15 @@ class Listener {
   virtual std::string take_pending(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
 };
 
-/// Where an agent is about to be started.
+/// The context of an agent's start.
 struct LaunchContext {
   std::string program;       // agent-relay itself, for hooks
-  std::string private_file;  // a path of ours, 0600, removed by the host when the agent has ended
-  std::string instructions;  // what the agent should know of the relay; empty: it is to be told nothing
-  bool attended = true;      // a person sits before its terminal
+  std::string private_file;  // a path of ours, 0600, which the host removes after the agent's end
+  std::string instructions;  // what the agent is told about the relay; empty: nothing
+  bool attended = true;      // a user is at its terminal
 };
 
-/// Takes texts for the agent.
+/// Delivers texts to the agent.
 class DeliveryTarget {
  public:
   using OnAccepted = std::move_only_function<void(Result<void>)>;
@@ -154,8 +155,8 @@ class Adapter : public DeliveryTarget {
   using OnAnswered = std::move_only_function<void(Result<void>)>;
   using HookReply = std::move_only_function<void(const hooks::HookResponse&)>;
 
-  /// Before the start: adds to the command what opens the doors. Where that is not possible the agent runs without, and
-  /// `on_broken` says why after the start.
+  /// Before the start: adds the options that enable the interfaces to the command. Where that is impossible the agent
+  ///   runs without them, and `on_broken` has the reason after the start.
   virtual void prepare(pty::Command& command, const LaunchContext& where) = 0;
   /// The program runs.
   virtual void start(Listener& listener, pid_t agent) = 0;
@@ -163,24 +164,25 @@ class Adapter : public DeliveryTarget {
   [[nodiscard]] virtual NativeCapabilities capabilities() const = 0;
   [[nodiscard]] virtual std::optional<ReportedState> reported_state() const { return std::nullopt; }
 
-  /// To a prompt that is open. Told once, when the agent has it, or why not: it is gone, or cannot be answered so.
+  /// Answers an open prompt. Completes once, when the agent has the answer, or with the error: the prompt is closed, or
+  /// cannot be answered this way.
   virtual void answer(const std::string& prompt, const PromptAnswer& reply, OnAnswered done) = 0;
-  /// No rule decides that prompt. An agent that shows its own dialog only after its hook has returned may show it now.
+  /// No rule decides the prompt. An agent that shows its own dialog only after its hook has returned may show it now.
   virtual void show_dialog(const std::string& /*prompt*/) {}
 
-  /// A hook of the agent waits at the door. `call` names it for `on_hook_gone`: it left without an answer.
+  /// A hook of the agent is connected. `call` identifies it for `on_hook_gone`: it disconnected without a response.
   virtual void on_hook(const hooks::HookEvent& event, std::uint64_t call, HookReply reply);
   virtual void on_hook_gone(std::uint64_t call);
-  /// What the host sees: for adapters that need to know when a dialog has closed.
+  /// The state on the screen: for adapters that must know when a dialog has closed.
   virtual void on_state(profiles::State state);
-  /// What the whole screen shows, whenever it was looked at and a composer or a dialog was recognised: the window's title, and
-  /// whether it is the agent's start page, without a conversation.
+  /// The whole screen, at each update with a composer or a dialog: the window's title, and whether it is the agent's
+  /// start page, without a conversation.
   virtual void on_shown(std::string_view /*title*/, bool /*start_page*/) {}
-  /// The program has ended, and its last words were read: what it had begun will not be completed.
+  /// The program has ended, and its last output was read: open items will not complete.
   virtual void on_agent_exit();
 };
 
-/// The adapter for a profile of that name; none when the agent has no doors we know.
+/// The adapter for the profile with this name; none for an agent without a known native interface.
 /// The loop outlives it.
 std::unique_ptr<Adapter> adapter_for(std::string_view profile, net::AsioLoop& loop);
 

@@ -1,4 +1,4 @@
-/// The agents that have doors we know; one file each.
+/// The agents with native interfaces; one file each.
 #pragma once
 
 #include <memory>

@@ -39,7 +39,7 @@ class Claude final : public HookAdapter {
       done(std::move(outcome));
     });
   }
-  /// A session that begins may have an inbox again.
+  /// A session that starts may have an inbox again.
   void on_hook(const hooks::HookEvent& event, std::uint64_t call, HookReply reply) override {
     const bool begins = event.kind == hooks::HookEventKind::SessionStart && event.subagent.empty();
     const bool mended = begins && event.agent == hooks::AgentCli::Claude && !std::exchange(inbox_works_, true);

@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMaxRecordBytes = 64 * 1024;
 constexpr int kBurst = 26;
-constexpr Millis kRefill{2'100};  // for one more
-constexpr int kMaxRecords = 512;  // looked at for a session whose process is not the one we started
+constexpr Millis kRefill{2'100};  // until one more message is accepted
+constexpr int kMaxRecords = 512;  // searched for a session whose process is not the one we started
 
 Result<json::object> read_record(const fs::path& path) {
   std::error_code failed;
@@ -38,7 +38,7 @@ std::string inbox_line(const NativeDelivery& words) {
          "\n";
 }
 
-/// One message on its way into the socket.
+/// One message being written to the socket.
 class ClaudeInbox::Writing final : public net::StreamListener {
  public:
   Writing(std::string path, std::string line, Adapter::OnAccepted done)
@@ -59,7 +59,7 @@ class ClaudeInbox::Writing final : public net::StreamListener {
     stream_->close(net::Drain::Yes);
     finish({});
   }
-  /// Some of it may be there: a line without its end is no message to Claude.
+  /// Part of it may be written: a line without its end is no message for Claude.
   void on_closed(const std::string& reason) override {
     finish(fail(format("Claude Code's inbox at {} did not take it: {}", path_, reason)));
   }
@@ -68,7 +68,7 @@ class ClaudeInbox::Writing final : public net::StreamListener {
   }
   void finish(Result<void> outcome) {
     if (std::exchange(over_, true)) return;
-    auto done = std::move(done_);  // it may put the next one, and that ends us
+    auto done = std::move(done_);  // it may send the next message, which destroys this object
     done(std::move(outcome));
   }
 
@@ -91,7 +91,7 @@ Result<std::string> ClaudeInbox::socket_of(const std::string& session) const {
   auto record = read_record(folder / format("{}.json", agent_));
   if (record && !fits(*record)) record = fail(format("no session of Claude Code says that it is {}", session));
   if (!record) {
-    // Started by a wrapper of its own, or it went over to another session.
+    // Started by a wrapper, or switched to another session.
     std::error_code none;
     int looked_at = 0;
     for (const auto& entry : fs::directory_iterator{folder, none}) {

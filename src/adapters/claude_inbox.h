@@ -1,9 +1,9 @@
-/// The inbox socket of a running Claude Code session: a text put there reaches the model as a peer's message, not as the
-/// person's.
+/// The inbox socket of a running Claude Code session: a text written there reaches the model as a peer's message, not
+/// as the user's.
 ///
 /// Measured on 2.1.325: `sessions/<pid>.json` in the config directory names the socket; one JSON line is one message;
-/// nothing comes back. With priority `next` an idle session begins a turn at once and a busy one takes it when its reply
-/// is whole; `now` cuts the reply short, and closes an open dialog, so it must never be used then (the host sees to it).
+/// there is no reply. With priority `next` an idle session starts a turn at once and a working one takes the message
+/// after its reply; `now` interrupts the reply and closes an open dialog, so the host must not use it then.
 #pragma once
 
 #include <memory>
@@ -19,15 +19,15 @@ class ClaudeInbox {
   ClaudeInbox(net::AsioLoop& loop, std::string config_directory, pid_t agent);
   ~ClaudeInbox();
 
-  /// From when on it takes the next one: of a sender Claude takes 30 at once and then one every two seconds, and drops
-  /// what is beyond that without a word. We stay a little below.
+  /// When it accepts the next message: Claude accepts 30 from one sender at once and then one every two seconds, and
+  ///   silently drops more. We stay a little below.
   [[nodiscard]] SteadyTime ready_at() const;
-  /// Half of what it takes at once is used up: several messages in one text spare the rest.
+  /// Half of the burst is used: several messages in one text save the rest.
   [[nodiscard]] bool runs_low() const;
 
-  /// That session has an inbox now.
+  /// The session has an inbox now.
   [[nodiscard]] bool exists(const std::string& session) const { return socket_of(session).has_value(); }
-  /// `session`: Claude's own id of its session, when it is known; another process of that name is not written to.
+  /// `session`: Claude's id of its session, if known; another process of that name is not written to.
   void put(const NativeDelivery& words, const std::string& session, Adapter::OnAccepted done);
 
  private:
@@ -40,10 +40,10 @@ class ClaudeInbox {
   std::string directory_;
   pid_t agent_;
   std::vector<std::unique_ptr<Writing>> writing_;
-  SteadyTime full_at_{};  // when its bucket would be full again
+  SteadyTime full_at_{};  // when its rate limit would be fully available again
 };
 
-/// The line that is written: our text as a user message of a peer.
+/// The written line: our text as a user message of a peer.
 std::string inbox_line(const NativeDelivery& words);
 
 }  // namespace relay::adapters

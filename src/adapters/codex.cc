@@ -1,10 +1,11 @@
 /// Codex: hooks, its rollout, its queue.
 ///
-/// A run for one prompt (`codex exec`) prints a line for each hook, so it has none (hooks/wiring.h): its rollout is found among the
-/// files it has open. It ends after its turn and looks into no queue, so nothing is delivered to it.
+/// A run for one prompt (`codex exec`) prints a line for each hook, so it has none (hooks/wiring.h): its rollout is
+/// found among its open files. It ends after its turn and does not read a queue, so nothing is delivered to it.
 ///
-/// A person may go to another thread (`/new`, `/resume`). Codex tells that only with the first prompt there, so the thread on the screen
-/// is found by its locks (codex_thread.h). Until its hooks tell that thread too the queue is not used: what is for it is typed.
+/// The user may switch to another thread (`/new`, `/resume`). Codex reports that only with the first prompt there, so
+/// the thread on the screen is found by its locks (codex_thread.h). Until its hooks report that thread too the queue is
+/// not used, and texts are typed.
 #include <algorithm>
 
 #include "adapters/agents.h"
@@ -19,13 +20,13 @@ namespace {
 
 using protocol::DeliveryMode;
 
-/// Codex shows its dialog only once the hook has returned: a person at its terminal must not wait for it. The daemon says
-/// at once when no rule decides (`show_dialog`); the patience is for a daemon that says nothing.
+/// Codex shows its dialog only after the hook has returned: a user at its terminal must not wait for it. The daemon
+/// reports at once when no rule decides (`show_dialog`); the timeout is for a daemon that does not respond.
 constexpr Millis kAttendedTimeout{2'000};
 constexpr Millis kUnattendedTimeout{30'000};
 
-/// Nothing tells when Codex opens its rollout. It does so with the prompt, within a second of its start or when its input ends,
-/// and a turn may last only seconds. A run with --ephemeral opens none.
+/// No event reports that Codex opens its rollout. It does so with the prompt, within a second of its start or when its
+/// input ends, and a turn may last only seconds. A run with --ephemeral opens none.
 constexpr Millis kRolloutLookInterval{100};
 constexpr Millis kLateRolloutLookInterval{2'000};
 constexpr int kFrequentLooks = 50;
@@ -56,10 +57,10 @@ class Codex final : public HookAdapter {
     agent_ = agent;
     if (one_shot_ && std::ranges::find(serve_.argv, "--ephemeral") == serve_.argv.end()) look_for_rollout();
   }
-  /// A thread exists from its first prompt on; before that there is nothing to queue to. The queue itself waits for the
-  /// end of a turn; Codex looks into it only every few seconds, and then takes all that is there, one turn each.
-  /// After an interrupted turn it takes nothing until another turn has begun, and while another thread is on the screen what
-  /// it takes is not seen: then texts are typed, once those that were queued are back.
+  /// A thread exists from its first prompt; before that there is no queue. The queue itself waits for the end of a
+  /// turn; Codex reads it only every few seconds, and then takes all texts, one turn each. After an interrupted turn it
+  /// takes none until another turn has started, and while another thread is on the screen the turns are not visible:
+  /// then texts are typed, once the queued ones are withdrawn.
   [[nodiscard]] NativeCapabilities capabilities() const override {
     auto can = HookAdapter::capabilities();
     if (one_shot_) {
@@ -89,7 +90,7 @@ class Codex final : public HookAdapter {
     queue_->resume();
     HookAdapter::on_agent_exit();
   }
-  /// Where no person sits before it the hook stays open for a while: by it, a refusal can carry its reason.
+  /// Without a user at the terminal the hook stays open for a while: through it, a denial can carry its reason.
   void show_dialog(const std::string& prompt) override {
     if (where().attended) leave_prompt(prompt);
   }
@@ -116,7 +117,7 @@ class Codex final : public HookAdapter {
     update_queue();
   }
 
-  /// Where its locks do not tell, nothing is known of another thread.
+  /// Without locks another thread is not detected.
   void look_at_thread() {
     if (one_shot_ || ended_ || session().empty()) return;
     const auto shown = find_shown_thread(agent_, codex_home(serve_), session());
@@ -152,9 +153,9 @@ class Codex final : public HookAdapter {
   std::unique_ptr<CodexQueue> queue_;
   std::unique_ptr<net::Timer> thread_timer_;
   bool queue_works_ = true;
-  bool queue_paused_ = false;  // for one of the next two
-  bool interrupted_ = false;   // the last turn was
-  bool shows_other_ = false;   // a thread that its hooks have not told
+  bool queue_paused_ = false;  // for one of the next two reasons
+  bool interrupted_ = false;   // the last turn was interrupted
+  bool shows_other_ = false;   // a thread that its hooks have not reported
   bool ended_ = false;
 };
 

@@ -1,14 +1,14 @@
-/// Codex's own queue of a thread: what is put there becomes the next prompt once Codex is idle, beside whatever a person
-/// has half typed.
+/// Codex's own queue of a thread: a text added there becomes the next prompt once Codex is idle, independent of the
+/// user's draft.
 ///
-/// `codex queue` does the same with the text on its command line, where everybody on the machine can read it; so we speak
-/// to `codex app-server` on its standard input instead (`thread/queue/add`, Codex 0.166.0), with the delivery's id as the
-/// message's own. It is started when it is needed and ended when it was not for a while.
+/// `codex queue` does the same with the text on its command line, where every user of the machine can read it; so we
+/// use `codex app-server` on its standard input instead (`thread/queue/add`, Codex 0.166.0), with the delivery's id as
+/// the message's id. It is started on demand and ended when unused for a while.
 ///
-/// Codex pauses its queue when a turn is interrupted, until another turn starts by other means. So what is queued then is
-/// deleted from the queue, to be delivered another way.
+/// Codex pauses its queue when a turn is interrupted, until another turn starts by other means. So the queued texts are
+/// then deleted from the queue, to be delivered another way.
 /// Invariants:
-/// - A text that was written to it and not answered counts as taken: it may be in the queue.
+/// - A text that was written without a reply counts as accepted: it may be in the queue.
 /// - A text counts as withdrawn when Codex says that it deleted it, or when it was never written. A delete without an answer is
 ///   repeated while the queue is paused, and at its next pause. Where Codex then has nothing to delete, either it took the text
 ///   or the first delete worked: such a text is not reported, so it is never delivered twice.
@@ -31,39 +31,39 @@
 namespace relay::adapters {
 
 struct CodexTimeouts {
-  Millis timeout{15'000};     // for an answer
-  Millis keep_alive{30'000};  // without anything to do
-  Millis retry{5'000};        // of a delete without an answer
+  Millis timeout{15'000};     // for a reply
+  Millis keep_alive{30'000};  // when unused
+  Millis retry{5'000};        // of a delete without a reply
 };
 
 class CodexQueue final : private pty::LineProcessListener {
  public:
-  /// Deliveries, in the order in which they were put.
+  /// Deliveries, in the order in which they were added.
   using OnWithdrawn = std::function<void(const std::vector<std::string>& deliveries)>;
 
-  static constexpr std::size_t kMaxQueued = 64;  // submissions that are remembered
+  static constexpr std::size_t kMaxQueued = 64;  // submissions that are tracked
   static constexpr int kMaxRetries = 3;          // of deletes, in one pause
 
-  /// `command` starts Codex itself; how it is asked to serve is ours.
+  /// `command` starts Codex itself; the arguments for its server are added here.
   CodexQueue(net::AsioLoop& loop, pty::Command command, OnWithdrawn on_withdrawn, CodexTimeouts pace = {});
 
-  /// `done` is dropped without a call when the text is reported as withdrawn instead.
+  /// `done` is not called if the text is reported as withdrawn instead.
   void put(const NativeDelivery& words, const std::string& thread, Adapter::OnAccepted done);
-  /// Codex takes nothing from its queue: what is queued is withdrawn.
+  /// Codex takes nothing from its queue: queued texts are withdrawn.
   void pause();
-  /// Codex takes from its queue again: what could not be withdrawn stays there.
+  /// Codex takes from its queue again: texts that could not be withdrawn stay there.
   void resume();
-  /// Withdrawals are under way.
+  /// Withdrawals are in progress.
   [[nodiscard]] bool is_withdrawing() const { return withdrawing_; }
-  /// The model was given this text: it has left the queue.
+  /// The model got this text: it has left the queue.
   void on_model_input(std::string_view text);
 
  private:
-  /// The result; empty when the request was written and nothing answered it.
+  /// The result; empty when the request was written without a reply.
   using OnResponse = std::move_only_function<void(Result<json::object>)>;
   struct Request {
     std::int64_t id = 0;
-    std::string_view action = {};  // what Codex is asked to do, for an error
+    std::string_view action = {};  // the requested action, for an error
     std::string line = {};
     OnResponse done = {};
     bool written = false;
@@ -73,7 +73,7 @@ class CodexQueue final : private pty::LineProcessListener {
   /// A text that Codex has not given to its model.
   struct Submission {
     std::uint64_t number = 0;
-    std::string id = {};  // Codex's, once it is known
+    std::string id = {};  // Codex's id, once known
     std::string thread = {}, delivery = {}, text = {};
     Place place = Place::Writing;
   };
@@ -97,9 +97,9 @@ class CodexQueue final : private pty::LineProcessListener {
   OnWithdrawn on_withdrawn_;
   CodexTimeouts pace_;
   std::unique_ptr<pty::LineProcess> helper_;
-  bool ready_ = false;  // it has answered our greeting
+  bool ready_ = false;  // it has replied to our handshake
   std::deque<Request> requests_;
-  std::deque<Submission> submissions_;  // the oldest first
+  std::deque<Submission> submissions_;  // oldest first
   std::uint64_t last_number_ = 0;
   bool paused_ = false;
   bool withdrawing_ = false;

@@ -1,8 +1,9 @@
-/// Which thread the terminal of a running Codex shows.
+/// Finds the thread that the terminal of a running Codex shows.
 ///
-/// Why locks: after `/new`, `/clear`, `/resume` and `/fork` Codex 0.166.0 tells hooks of the thread it shows only with the first prompt
-///   there, and meanwhile takes texts from the queue of the thread it showed before. But it locks a thread when it opens it, by a
-///   file `thread-writer-locks/<thread>.lock` in its home whose time is that moment, each time. It may keep the locks of
+/// Why locks: after `/new`, `/clear`, `/resume` and `/fork` Codex 0.166.0 reports the shown thread to hooks only with
+///   the first prompt there, and meanwhile takes texts from the queue of the earlier thread. But it locks a thread when
+///   it opens it, by a file `thread-writer-locks/<thread>.lock` in its home whose time is that of the opening, each
+///   time. It may keep the locks of threads that it no longer shows.
 ///   threads that it does not show any more.
 #pragma once
 
@@ -13,8 +14,8 @@
 
 namespace relay::adapters {
 
-/// The thread that was opened last by the process that has `known` open; where none has, by the agent or a process it started.
-/// Subagents are passed over. Empty when no lock is found.
+/// The thread that was opened last by the process that has `known` open; if none has, by the agent or a process it
+/// started. Subagents are skipped. Empty if no lock is found.
 std::string find_shown_thread(pid_t agent, const std::string& codex_home, std::string_view known);
 
 }  // namespace relay::adapters

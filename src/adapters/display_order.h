@@ -1,8 +1,8 @@
-/// The pieces of messages that Claude Code tells by its MessageDisplay hook, in their order.
+/// Orders the chunks of messages that Claude Code reports by its MessageDisplay hook.
 ///
-/// Why: the hook runs as a process that the agent does not wait for, so a later piece may arrive first.
-/// Invariants: a piece comes out once, behind all pieces before it. At most kMaxMessages messages and kMaxHeld pieces are
-///   kept; a message with a gap beyond that yields no more pieces (its transcript has the whole).
+/// Why: the hook runs as a process that the agent does not wait for, so a later chunk may arrive first.
+/// Invariants: a chunk comes out once, behind all chunks before it. At most kMaxMessages messages and kMaxHeld chunks
+///   are kept; a message with a larger gap yields no more chunks (its transcript has the whole).
 /// Threading: none.
 #pragma once
 
@@ -20,7 +20,7 @@ class DisplayOrder {
   static constexpr std::size_t kMaxMessages = 8;
   static constexpr std::size_t kMaxHeld = 64;  // of one message
 
-  /// What can be told now: nothing, the piece, or the piece with others that came before it.
+  /// The chunks that are due now: none, this one, or this one with earlier ones.
   std::vector<std::string> take(std::string_view message, std::int64_t index, std::string text);
 
  private:

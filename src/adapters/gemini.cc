@@ -1,9 +1,10 @@
-/// Gemini CLI: hooks and its chat file; it has no door for words while it is idle, so those are typed.
+/// Gemini CLI: hooks and its chat file; it has no interface for delivery while it is idle, so texts are typed.
 ///
-/// Its hooks are not always to be had (hooks/wiring.h), so its record is also found without them: we choose the session's
-/// id, and the name of the file ends with the first digits of it. Without hooks nothing tells that the user has gone over to another
-/// record (`/clear`, `/resume`), or that Gemini has started itself anew. So each turn must be in the record that is followed; if it is
-/// not, the prompt that began it names the right one (gemini_chats.h), or the record is told as lost and the screen is read.
+/// Its hooks are not always available (hooks/wiring.h), so its transcript is also found without them: we choose the
+/// session's id, and the file's name ends with its first digits. Without hooks nothing reports that the user switched
+/// to another transcript (`/clear`, `/resume`), or that Gemini restarted itself. So each turn must be in the followed
+/// transcript; if it is not, the prompt that started it identifies the right one (gemini_chats.h), or the transcript is
+/// reported as lost and the screen is read.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -23,17 +24,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr WallMs kTurnSlack = 2'000;  // a prompt is written a little before the turn is seen
+constexpr WallMs kTurnSlack = 2'000;  // a prompt is written a little before the turn is visible
 // For the prompt of a turn, until it is in some record. A prompt is written when its turn begins. A command of the
 // user's may run for hours and is in none; each look reads the project's prompts and the beginnings of its records.
 constexpr Millis kFirstTurnLook{500};
 constexpr Millis kMaxTurnLook{8'000};
-// What a command of the user's printed is written when its turn is over. The screen is heard when it has been at rest for 600 ms.
+// Output of a user's command is written when its turn is over. The screen is read when it was unchanged for 600 ms.
 constexpr Millis kLateLine{300};
 constexpr Millis kReturnInterval{1'000};  // for the record of a Gemini that starts itself anew
 constexpr int kMaxReturnLooks = 60;
 
-/// Words with which the person chooses the session, or asks for no conversation at all.
+/// Options by which the user chooses the session, or requests no conversation.
 constexpr std::string_view kTheirs[] = {"--session-id",
                                         "--session-file",
                                         "--resume",
@@ -79,14 +80,14 @@ class Gemini final : public HookAdapter {
   }
   [[nodiscard]] NativeCapabilities capabilities() const override {
     auto can = HookAdapter::capabilities();
-    can.prompts = {};  // its hooks hear of a permission and cannot give one
+    can.prompts = {};  // its hooks report a permission and cannot give one
     return can;
   }
   void on_state(profiles::State state) override {
     HookAdapter::on_state(state);
     if (id_.empty() || has_ended()) return;
     if (!follows()) find_record();
-    if (has_called()) return;  // its hooks name the record
+    if (has_called()) return;  // its hooks name the transcript
     recheck_timer_ = nullptr;  // a dialog may stay open for long
     if (state == profiles::State::Working) {
       end_timer_ = nullptr;
@@ -108,7 +109,7 @@ class Gemini final : public HookAdapter {
   }
 
  private:
-  /// It takes no instructions on its command line.
+  /// It accepts no instructions on its command line.
   [[nodiscard]] std::string session_context() const override { return where().instructions; }
 
   static std::string uuid(Random& random) {
@@ -117,7 +118,7 @@ class Gemini final : public HookAdapter {
     return format("{}-{}-4{}-8{}-{}", part(0, 8), part(8, 4), part(13, 3), part(17, 3), part(20, 12));  // of version 4
   }
 
-  /// The record of the session that we chose.
+  /// The transcript of the session that we chose.
   void find_record() {
     if (!record().empty() && session() != id_) return;
     const auto path = find_gemini_chat_of(records_, id_);
@@ -155,7 +156,7 @@ class Gemini final : public HookAdapter {
     });
   }
 
-  /// Is the turn in the record that is followed, or in one that is followed from now on?
+  /// Is the turn in the followed transcript, or in one that is followed from now on?
   bool look_for_turn() {
     if (record().empty()) return true;  // the screen is heard, and nothing else was promised
     struct stat status{};

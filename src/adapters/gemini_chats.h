@@ -1,13 +1,13 @@
-/// Which record a running Gemini CLI writes, told by what its user typed.
+/// Finds the transcript of a running Gemini CLI by what its user typed.
 ///
 ///     tmp/<project>/logs.json      what users typed: session, time, text
-///     tmp/<project>/chats/*.jsonl  the records, a file per conversation
+///     tmp/<project>/chats/*.jsonl  the transcripts, a file per conversation
 ///
-/// Why it is not enough to know the session: `/clear` and `/resume` go on in a record of another session, and Gemini opens a record only
-///   to append a line to it. But logs.json names the session that the process was started with, whatever was resumed since, so the prompt that is
-///   in both names the record.
-/// Invariants: a record is named only when it alone holds that prompt; records of other processes that are known by logs.json are
-///   passed over. Only the ends of files are read, and no links followed.
+/// Why the session's id is not enough: `/clear` and `/resume` continue in a transcript of another session, and Gemini
+/// opens a transcript only to append a line. But logs.json names the session that the process was started with,
+/// whatever was resumed since, so the prompt that is in both identifies the transcript.
+/// Invariants: a transcript is returned only when it alone has that prompt; transcripts of other processes that are
+///   known by logs.json are skipped. Only the ends of files are read, and no links followed.
 /// Threading: reads files; any thread.
 #pragma once
 

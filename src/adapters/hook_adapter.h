@@ -1,12 +1,13 @@
-/// What agents with hooks and a record on disk share: Claude Code, Codex and Gemini CLI differ only in how they are
-/// spoken to while idle.
+/// Shared by agents with hooks and a transcript: Claude Code, Codex and Gemini CLI differ only in how texts are
+/// delivered while they are idle.
 ///
 ///     hook ─▶ which record ─▶ Tail ─▶ Reader ─▶ heard, given, usage; and through Activity, events
-///          ─▶ prompt or tool call: takes the words that wait for it
-///          ─▶ permission: waits for an answer of ours (HookPrompts)
+///          ─▶ prompt or tool call: takes the pending messages
+///          ─▶ permission: waits for our answer (HookPrompts)
 ///
-/// Invariants: a subagent's hooks take no words and name no record; what stood in a record before we came, or was copied into it
-///   from an older one, is not heard; nor is what the screen said while the record was lost, when the record is back.
+/// Invariants: a subagent's hooks take no messages and name no transcript; entries from before our start, or copied
+///   from an older transcript, are not reported; nor is output that was read from the screen while the transcript was
+///   lost.
 /// Threading: loop thread only.
 #pragma once
 
@@ -42,15 +43,18 @@ class HookAdapter : public Adapter, private TranscriptListener {
   [[nodiscard]] net::AsioLoop& loop() const { return loop_; }
   [[nodiscard]] Listener& listener() const { return *listener_; }
   [[nodiscard]] const LaunchContext& where() const { return where_; }
-  /// The agent's own id of its session; empty until a hook has told it.
+  /// The agent's own id of its session; empty until a hook has reported it.
   [[nodiscard]] const std::string& session() const { return session_; }
-  /// From now on that record is read; nothing happens when it is already. With `since` also what it holds from that time on.
+  /// Follows that transcript; no effect if it is followed already. With `since` entries from that time on are reported
+  /// too.
   void follow(const std::string& record, const std::string& session, std::optional<WallMs> since = std::nullopt);
-  /// Its conversation goes on in that record: what stands there from that time on is told, unless it was before.
+  /// The conversation continues in that transcript: its entries from that time on are reported, unless they were
+  /// before.
   void move(const std::string& record, const std::string& session, WallMs not_before);
-  /// What the agent says is not in the record any more, and why. What it writes there all the same is told, and mends it.
+  /// The agent's output is no longer in the transcript, with the reason. A later entry is reported, and ends the
+  /// failure.
   void lose_record(std::string why);
-  /// The record is read, and not lost.
+  /// The transcript is followed, and not lost.
   [[nodiscard]] bool follows() const { return transcript_ && transcript_->follows() && !lost_; }
   [[nodiscard]] bool has_lost_record() const { return lost_; }
   [[nodiscard]] const std::string& record() const { return transcript_->path(); }
@@ -59,17 +63,17 @@ class HookAdapter : public Adapter, private TranscriptListener {
   void leave_prompt(const std::string& prompt) { prompts_.leave(prompt); }
   void fail_interface(std::string_view way, std::string why) { listener_->on_interface_failed(way, std::move(why)); }
 
-  /// What one agent's adapter reads in the record beyond what all do, before them.
+  /// An adapter's own handling of an entry, before the common one.
   virtual void on_own_entry(const transcripts::Entry& /*entry*/) {}
-  /// The record was removed; that is told already. An agent may go on in another.
+  /// The transcript was removed; that is already reported. An agent may continue in another.
   virtual void on_record_removed() {}
-  /// For the model when its session begins; nothing by default.
+  /// Text for the model when its session starts; none by default.
   [[nodiscard]] virtual std::string session_context() const { return {}; }
   /// Does it say "startup" also when a person begins another session in it?
   [[nodiscard]] virtual bool starts_anew() const { return false; }
-  /// After so many turns without a hook there will be none.
+  /// After this many turns without a hook there will be none.
   [[nodiscard]] virtual int turns_before_hooks() const { return 1; }
-  /// How long a permission may wait at the hook; none: as long as the agent lets it.
+  /// How long a permission may wait at the hook; none: as long as the agent allows.
   [[nodiscard]] virtual std::optional<Millis> prompt_timeout() const { return std::nullopt; }
 
  private:

@@ -1,7 +1,7 @@
-/// What an agent asks through its PermissionRequest hook, while that hook waits at our door.
+/// Prompts that an agent reports through its PermissionRequest hook, while that hook is connected.
 ///
-/// Invariants: each hook is answered at most once, and each prompt ends once: by our answer, by the person (the hook
-///   left, or the dialog it had opened closed), or by our silence, after `patience` or `leave`, when the agent shows its dialog.
+/// Invariants: each hook gets at most one response, and each prompt ends once: by our answer, by the user (the hook
+///   disconnected, or the dialog it had opened closed), or by the timeout or `leave`, when the agent shows its dialog.
 /// Threading: loop thread only.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace relay::adapters {
 
 class HookPrompts {
  public:
-  /// Without a patience a hook may wait as long as its agent lets it.
+  /// Without a timeout a hook may wait as long as its agent allows.
   explicit HookPrompts(std::optional<Millis> patience) : timeout_{patience} {}
 
   void start(net::EventLoop& loop, Listener& listener) { loop_ = &loop, listener_ = &listener; }
@@ -37,7 +37,7 @@ class HookPrompts {
     Prompt prompt = {};
     hooks::HookEvent event = {};
     Adapter::HookReply reply = {};
-    bool shown = false;  // the agent has its dialog on the screen
+    bool shown = false;  // the agent's dialog is on the screen
     std::unique_ptr<net::Timer> timer = {};
   };
 
@@ -51,10 +51,10 @@ class HookPrompts {
   std::uint64_t last_ = 0;
 };
 
-/// The prompt in a PermissionRequest: a permission, or a question the agent puts as a tool.
+/// The prompt in a PermissionRequest: a permission, or a question that the agent asks with a tool.
 Prompt prompt_in(const hooks::HookEvent& event);
 
-/// The answer in the hook's words; an error when it does not fit the prompt.
+/// The answer in the format of the hook; an error if it does not fit the prompt.
 Result<hooks::HookResponse> answer_to(const hooks::HookEvent& event, const Prompt& prompt, const PromptAnswer& reply);
 
 }  // namespace relay::adapters

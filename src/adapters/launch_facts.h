@@ -1,9 +1,9 @@
-/// What can be known of an agent CLI before it runs: its version and the permission mode it starts in.
+/// Facts about an agent CLI before it runs: its version and the permission mode it starts in.
 ///
-/// Why: `session.started` is told when the host connects, before the agent has said anything of itself.
-/// The version comes from the package the program belongs to (package.json above it, or a file named after the version, as
-/// Claude Code's own installer makes). The mode comes from the command line, else from the settings the agent will read.
-/// What cannot be told is empty; nothing is run and nothing is guessed.
+/// Why: `session.started` is sent when the host connects, before the agent has reported anything.
+/// The version comes from the program's package (package.json above it, or a file named after the version, as Claude
+/// Code's installer creates). The mode comes from the command line, else from the settings the agent will read. Unknown
+/// facts are empty; nothing is run and nothing is guessed.
 /// Threading: reads a few small files; any thread.
 #pragma once
 
@@ -22,8 +22,8 @@ struct LaunchFacts {
 /// `profile`: claude, codex, gemini, …
 LaunchFacts launch_facts(std::string_view profile, const pty::Command& command);
 
-/// The mode once a hook has told `told`. Codex's hooks know two words: `bypassPermissions` is its policy `never`, `default` any
-/// other, which leaves the one known `before` or, after `never`, none that is known.
+/// The mode after a hook reported `told`. Codex's hooks have two values: `bypassPermissions` is its policy `never`,
+/// `default` any other, which keeps `before` or, after `never`, leaves none known.
 std::string mode_told_by_hook(std::string_view profile, std::string_view before, std::string_view told);
 
 }  // namespace relay::adapters

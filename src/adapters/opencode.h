@@ -1,7 +1,7 @@
-/// OpenCode through its own server: heard, known, spoken to and answered by HTTP, nothing typed (docs/agents.md).
+/// OpenCode through its own server: output, state, delivery and prompts over HTTP, nothing typed (docs/agents.md).
 ///
 /// Invariants
-/// - The event stream is opened again when it breaks, at a bounded pace, and what was said meanwhile is asked for.
+/// - The event stream is reopened when it breaks, at a bounded rate, and missed output is requested.
 /// - A server that stays away is given up with the reason, and the host sees and types; it is tried again, slowly, and
 ///   what was heard on the screen meanwhile is not heard again.
 /// - Nothing goes into a session that is seen to have left the screen. On the start page (`/new`) the next message makes a session
@@ -22,7 +22,7 @@ struct OpenCodeTimeouts {
   Millis start_timeout{120'000};  // OpenCode takes 5 to 10 s to start, on a busy machine much longer
   Millis gap_timeout{15'000};
   Millis drawing{10'000};       // longest wait for the screen once the server is there
-  Millis response{30'000};        // the first one, on a busy machine
+  Millis response{30'000};      // the first one, on a busy machine
   Millis idle_timeout{25'000};  // the server says something every 10 s
   Millis recheck{1'000};        // for a message whose answer was lost
   Millis resolved{2'000};       // for the server to say that it took an answer
