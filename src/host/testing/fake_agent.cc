@@ -233,6 +233,7 @@ void FakeAgent::show_next() {
   auto piece = std::move(pieces_.front());
   pieces_.pop_front();
   if (!pieces_.empty()) piece_timer_ = loop_.after(kPieceGap, [this] { show_next(); });
+  half_drawn_ = piece.completes || pieces_.empty() ? std::nullopt : pieces_.front().completes;
   if (piece.completes) shown_ = *std::move(piece.completes);
   listener_.on_output(piece.bytes);
 }

@@ -72,6 +72,8 @@ class FakeAgent final : public pty::Program {
   [[nodiscard]] bool has_exited() const { return ended_.has_value(); }
   [[nodiscard]] const std::string& composer() const { return composer_; }
   [[nodiscard]] const AgentView& shown() const { return shown_; }
+  /// The view of a frame of which the terminal shows the first piece.
+  [[nodiscard]] const std::optional<AgentView>& half_drawn() const { return half_drawn_; }
   /// The prompts it took, oldest first.
   [[nodiscard]] const std::vector<std::string>& prompts() const { return prompts_; }
   /// What it says at the end of the next turn instead of "Done.".
@@ -124,6 +126,7 @@ class FakeAgent final : public pty::Program {
   std::string reply_;
   std::deque<Piece> pieces_;
   AgentView shown_;
+  std::optional<AgentView> half_drawn_;
   bool paused_ = false;
   std::optional<pty::ExitStatus> ended_;
   std::unique_ptr<net::Timer> read_timer_, draw_timer_, piece_timer_, turn_timer_, end_timer_;
