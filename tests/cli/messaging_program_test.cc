@@ -128,7 +128,7 @@ TEST_F(Messaging, TraceShowsHistory) {
   const auto id = newest_id();
   const auto trace = box_.ok({"trace", id});
   for (const auto* part : {"to Alice", "queued", "proof: stored", "delivered", "proof: accepted"})
-    EXPECT_NE(trace.find(part), std::string::npos) << part << " in " << trace_of;
+    EXPECT_NE(trace.find(part), std::string::npos) << part << " in " << trace;
   const auto as_json = box_.ok_json({"trace", id});
   EXPECT_EQ(array_member(as_json, "deliveries")->size(), 1U);
   const auto unknown = box_.run({"trace", "zzzzzzzz"});

@@ -33,7 +33,7 @@ TEST(EventLine, DescribesEveryEventType) {
   for (const auto& kind : events::event_types()) {
     json::object event = {{"type", kind.type}, {"from", "f"}, {"to", "t"}, {"message", {{"id", "i"}}}};
     for (const auto& member : kind.object.members)
-      if (!event.contains(member.name) && member.type().type_name() == "text") event[member.name] = "text";
+      if (!event.contains(member.name) && member.type().type_name() == "string") event[member.name] = "text";
     if (kind.type == "item.delta") event["delta"] = json::object{{"content", "c"}};
     if (kind.type == "session.started") event["agent"] = json::object{{"cli", "c"}};
     if (kind.type == "item.started") event["itemType"] = "message";
