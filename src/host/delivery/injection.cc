@@ -154,6 +154,7 @@ std::optional<SteadyTime> Injection::dialog_over_at(const InjectionInput& input)
 InjectionDecision Injection::press_enter(const InjectionInput& input) {
   phase_ = Phase::Entered;
   entered_ = input.now;
+  text_unsent_ = enter_failed_ = false;
   ++enters_;
   return {InjectionStep::Enter};
 }
@@ -208,12 +209,16 @@ InjectionDecision Injection::after_erase(const InjectionInput& input) {
 
 InjectionDecision Injection::after_enter(const InjectionInput& input) {
   edited_ = after_us(input.typing.edit) && after_us(input.typing.enter);
+  if (input.state == State::Typing || input.state == State::Working) text_unsent_ = input.text_stands;
+  const bool is_open = input.state == State::Typing || input.state == State::Blocked;
+  if (is_open && text_unsent_ && input.now >= entered_ + kEnterTimeout) enter_failed_ = true;
   switch (input.state) {
     case State::Working: return after_enter_working(input);
     case State::Idle:
       if (input.since < entered_) return wait("Enter was just pressed", entered_ + kEnterTimeout);
       if (input.now < input.since + kIdleSettle) return wait("the composer emptied", input.since + kIdleSettle);
-      if (after_us(input.typing.edit)) return doubt(input);
+      // The user may have removed a text that Enter did not send with a key that a dialog seemed to take.
+      if (after_us(input.typing.edit) || (enter_failed_ && input.typing.edit > entered_)) return doubt(input);
       return {InjectionStep::Delivered, "the composer emptied", {}, kEmptied};
     case State::Blocked: return wait(profiles::reason_of(input.blocker));
     case State::Unknown: return wait("the screen is not understood");

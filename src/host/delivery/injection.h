@@ -155,9 +155,11 @@ class Injection {
   bool holds_keys_ = false;
   std::optional<SteadyTime> keys_due_;
   std::optional<SteadyTime> sending_until_;
-  bool yields_ = false;  // the user's keys go to the composer, whatever stands there
-  bool worked_ = false;  // after Enter, without the text in the composer
-  bool may_interrupt_;   // a turn that is under way, once
+  bool yields_ = false;        // the user's keys go to the composer, whatever stands there
+  bool text_unsent_ = false;   // after the last Enter the composer was last seen with the text
+  bool enter_failed_ = false;  // and still long after it
+  bool worked_ = false;        // after Enter, without the text in the composer
+  bool may_interrupt_;         // a turn that is under way, once
   std::optional<SteadyTime> interrupted_;
 };
 

@@ -109,6 +109,23 @@ TEST_F(InjectionTest, KnowsTheTextIsGoneThoughADialogWasAnsweredAfterEnter) {
   EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Delivered);
 }
 
+TEST_F(InjectionTest, KeyInDialogMayHaveRemovedUnsentText) {
+  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  now.now += 10ms;
+  person_enters();
+  now.text_stands = true;
+  EXPECT_EQ(after(kEnterTimeout, State::Typing), InjectionStep::Wait) << "Enter was lost";
+  EXPECT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
+  now.now += 1s;
+  person_types();
+  EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait);
+  now.text_stands = false;
+  EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(after(kShownTimeout, State::Idle), InjectionStep::InDoubt);
+}
+
 TEST_F(InjectionTest, DoesNotCutARunningReplyShort) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(400ms, State::Working), InjectionStep::Wait);
