@@ -575,7 +575,7 @@ TEST_F(Deliveries, FilesAreAttachedByReference) {
   const auto page = box.ok({"read", id});
   EXPECT_TRUE(has(page, "file     my report.txt (10 B)  " + box.project() + "/.agent-relay/attachments/")) << page;
   const auto message = box.ok_json({"read", id});
-  const auto& files = *array_member(*object_member(message, "data"), "attachments");
+  const auto& files = *array_member(message, "attachments");
   ASSERT_EQ(files.size(), 2U);
   const auto path = *string_member(files.at(0).as_object(), "path");
   std::ifstream copy{path};

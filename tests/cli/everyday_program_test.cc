@@ -91,7 +91,7 @@ TEST_F(Everyday, DirectoryOptionSelectsProject) {
   EXPECT_TRUE(box.ok({"-C", "..", "-C", "other", "status"}).contains(other)) << "what is typed comes before variables";
   const auto missing = box.run({"-C", "/nowhere/at/all", "status"});
   EXPECT_EQ(missing.code, 2);
-  EXPECT_TRUE(missing.err.contains("cannot work in /nowhere/at/all")) << missing.err;
+  EXPECT_TRUE(missing.err.contains("cannot change to the directory /nowhere/at/all")) << missing.err;
   EXPECT_EQ(box.run({"-C"}).code, 2);
 }
 

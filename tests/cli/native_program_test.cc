@@ -102,7 +102,7 @@ TEST_F(Native, DeliveryViaInboxIsProvedByTranscript) {
   start_claude();
   const auto id = send("Bob", "hello");
   ASSERT_TRUE(is_seen(id)) << trace_of(id).story;
-  EXPECT_TRUE(trace_of(id).tells("by inbox")) << trace_of(id).story;
+  EXPECT_TRUE(trace_of(id).tells("via inbox")) << trace_of(id).story;
   EXPECT_EQ(given("peer"), Texts{delivered_line(id, "hello")});
   EXPECT_EQ(count("Bob", "left"), 1U);
   EXPECT_TRUE(submitted("Bob").empty()) << "nothing was typed";
