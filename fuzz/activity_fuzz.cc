@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)item_type_of(input);
   // Transcript texts are valid UTF-8.
   if (!parse_json(json::serialize(json::value(json::string_view{input.data(), input.size()})))) return 0;
-  const auto text = transcripts::clipped(input, transcripts::kMaxToolText);
+  const auto text = transcripts::truncated(input, transcripts::kMaxToolText);
   for (const auto* tool : {"Bash", "Edit", "Write", "apply_patch", "exec", "read", "unknown"}) use(tool, text);
   FUZZ_CHECK(files_in_patch(text).size() <= kMaxPatchedFiles);
   FUZZ_CHECK(parse_outcome(text).output.size() <= text.size());

@@ -33,7 +33,8 @@ std::optional<Rejection> OneShotSenders::check(const ConnectionState& connection
       is_vouched_for ||
       (!claim_token.empty() && equal_in_constant_time(sha256_hex(claim_token), known->record.claim_hash));
   if ((known->connected() || agents_.is_claimed(*known)) && !may_use_name)
-    return Rejection{NackCode::NotOwner, format("'{}' is somebody who is here; send under another name", name)};
+    return Rejection{NackCode::NotOwner,
+                     format("'{}' is the name of a connected agent; send under another name", name)};
   return std::nullopt;
 }
 

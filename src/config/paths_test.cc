@@ -129,7 +129,8 @@ TEST_F(Paths, ReportsAFileAtTheDirectoryPath) {
   touch("file");
   const auto made = make_private_directory(top_ + "/file");
   ASSERT_FALSE(made.has_value());
-  EXPECT_NE(made.error().message().find(top_ + "/file is not a directory"), std::string::npos) << made.error().message();
+  EXPECT_NE(made.error().message().find(top_ + "/file is not a directory"), std::string::npos)
+      << made.error().message();
   EXPECT_FALSE(make_private_directory(top_ + "/file/inside").has_value());
 }
 

@@ -256,6 +256,7 @@ void Workspace::execute(broker::LoadBacklog& effect) { queue_->load_backlog(std:
 void Workspace::execute(broker::ExpireDue& effect) { queue_->expire(std::move(effect.request)); }
 
 void Workspace::execute(broker::QueryStore& effect) {
+  if (auto* events = std::get_if<records::EventQuery>(&effect.query)) events->price_of = options_.price_of;
   const store::QueryId number{++last_query_};
   queries_.emplace(number, [this, id = effect.id](Result<store::QueryResult> result) {
     broker_.on_query_result(id, std::move(result), now());

@@ -96,7 +96,7 @@ class ProfileReader {
                             ? std::vector{renamed->new_name}
                             : nearest_field(key, fields);
       return bad(value.key_location, format("unknown key {}{}", printable_name(key),
-                                         hint.empty() ? "" : format("; did you mean {}?", hint.front())));
+                                            hint.empty() ? "" : format("; did you mean {}?", hint.front())));
     }
     return {};
   }
@@ -276,7 +276,8 @@ class ProfileReader {
                                 {"approve", regex(rule.approve)},
                                 {"deny", regex(rule.deny)},
                                 {"options", each(option)}}));
-    if (rule.name.empty() || rule.first.empty()) return bad(node.location, "a setup dialog needs a name and a first row");
+    if (rule.name.empty() || rule.first.empty())
+      return bad(node.location, "a setup dialog needs a name and a first row");
     if (!rule.options.empty() && (rule.below.empty() || !rule.choice.empty()))
       return bad(node.location, "options need the rows below them, and no choices besides");
     return {};

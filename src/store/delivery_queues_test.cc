@@ -361,7 +361,7 @@ TEST_P(MessageStoreSuite, FirstHistoryEntryHasReason) {
   EXPECT_EQ(entry(2).history[0].at, kStart + 1);
   ASSERT_EQ(entry(3).history.size(), 2u);
   EXPECT_EQ(entry(3).history[0].state, DeliveryState::Queued);
-  EXPECT_EQ(entry(3).history[0].at, kStart + 7'000) << "begun anew, long after its message";
+  EXPECT_EQ(entry(3).history[0].at, kStart + 7'000) << "redelivered, long after its message";
   const auto whole = entry(2).delivery;
   EXPECT_EQ(whole.from, AgentName{"Alice"});
   EXPECT_EQ(whole.to, AgentName{"Bob"});

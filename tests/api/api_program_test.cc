@@ -250,7 +250,7 @@ TEST_F(HttpApi, WorkspacesAreOpenedSwitchedToAndClosed) {
 cli::DaemonConnection count_tokens(Sandbox& box) {
   auto agent = cli::DaemonConnection::open(*string_member(box.ok_json({"status"}), "socket")).value();
   EXPECT_TRUE(agent.send({.type = protocol::MessageType::Hello, .id = {}, .payload = R"({"agent":"Counter"})"}));
-  EXPECT_TRUE(agent.receive(cli::in(cli::kAnswerTimeout)));
+  EXPECT_TRUE(agent.receive(cli::in(cli::kResponseTimeout)));
   EXPECT_TRUE(
       agent.send({.type = protocol::MessageType::AgentEvent,
                   .id = "e-1",

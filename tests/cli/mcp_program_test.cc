@@ -21,8 +21,8 @@ TEST(Mcp, TwoClientsExchangeMessagesDuringWait) {
   const auto sent = alice.structured(alice.call("relay_send", R"({"to":"Bob","body":"is the build green?"})"));
   EXPECT_EQ(string_member(sent, "status"), "stored");
   const auto id = string_member(sent, "id").value_or("");
-  EXPECT_EQ(bob.text(waiting), "1 message from other agents, not from your user:\nRelay message from Alice [" +
-                                   id + "]: is the build green?");
+  EXPECT_EQ(bob.text(waiting), "1 message from other agents, not from your user:\nRelay message from Alice [" + id +
+                                   "]: is the build green?");
   EXPECT_NE(box.ok({"trace", id}).find("seen"), std::string::npos);
   bob.call("relay_reply", R"({"message":")" + id + R"(","body":"it is"})");
   const auto heard = alice.structured(alice.call("relay_wait"));

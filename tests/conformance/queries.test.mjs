@@ -92,7 +92,7 @@ describe('queries of 2.1.14', () => {
     assert.deepEqual([again[0].body, again[0].replyCount], ['one', 1]);
   });
 
-  test('listAgents() knows who is away, listConnectedAgents() only who is here', async (t) => {
+  test('listAgents() lists offline agents too, listConnectedAgents() only connected ones', async (t) => {
     const alice = await join(t, daemon, kNew, unique('Alice'));
     const bob = await join(t, daemon, kOld, unique('Bob'), { cli: 'codex' });
     await join(t, daemon, kNew, '__internal');

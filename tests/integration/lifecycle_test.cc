@@ -97,7 +97,7 @@ TEST(Lifecycle, WritesTheRosterOnChangeOnly) {
 
   const ino_t before = inode_of(agents);
   for (int i = 0; i < 50; ++i) {
-    alice.send("Bob", "no news about who is here", format("m-{}", i));
+    alice.send("Bob", "no news about agents", format("m-{}", i));
     bob.next_text();
   }
   EXPECT_FALSE(bob.hear(std::chrono::milliseconds{500}).has_value());  // longer than a burst is gathered

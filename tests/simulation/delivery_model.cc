@@ -14,8 +14,8 @@ using records::DeliveryState;
 using records::Hold;
 using S = DeliveryState;
 
-/// From the left to each of the right. What ended undelivered may only be begun anew; but what ran out of time or was
-/// cancelled while its session's last word was on its way ends by that word.
+/// From the left to each of the right. A delivery that ended undelivered can only be redelivered; one that expired or was
+/// cancelled while its session's last receipt was in flight ends by that receipt.
 struct Steps {
   S from;
   std::array<S, 9> to;

@@ -108,8 +108,7 @@ void SocketWorkspaceClient::request(MessageType type, json::object payload, OnRe
   const auto number = ++last_number_;
   if (requests_.size() >= kMaxRequests)
     return loop_.post([on_response = std::move(on_response)]() mutable {
-      on_response(
-          fail(Errc::Full, format("{} requests to the daemon are pending already; try again", kMaxRequests)));
+      on_response(fail(Errc::Full, format("{} requests to the daemon are pending already; try again", kMaxRequests)));
     });
   auto text = json::serialize(payload);
   if (text.size() > protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes)
