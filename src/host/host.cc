@@ -92,8 +92,10 @@ class Host::Core {
     classify_clients();
     RELAY_TRY(server_.listen(options_.places.socket));
     end_.observe(options_.on_agent_exit, options_.on_finished);
+    // The program may call the relay before its own process is recorded: the record of its host names its agent.
+    RELAY_TRY(write_record(0));
     terminal_.connect(RELAY_TRY(options_.start(size, terminal_)));
-    RELAY_TRY(write_record());
+    RELAY_TRY(write_record(agent_pid()));
     if (terminal_.user() != nullptr) RELAY_TRY(terminal_.user()->enter_raw());
     session_.start(admission());
     adapter_.start(loop_, agent_pid());
@@ -128,12 +130,13 @@ class Host::Core {
     });
   }
 
-  Result<void> write_record() {
+  Result<void> write_record(pid_t agent) {
     auto& record = options_.record;
-    set_processes(record, ::getpid(), agent_pid());
+    set_processes(record, ::getpid(), agent);
     record.profile = options_.profile.name;
     record.socket = options_.places.socket;
     record.started_at = loop_.now().wall;
+    if (record_file_) return record_file_->update(record);
     record_file_.emplace(RELAY_TRY(RecordFile::write(options_.places.records, record)));
     return {};
   }

@@ -29,6 +29,18 @@ std::optional<HostRecord> read_record(const fs::path& path) {
   return *std::move(record);
 }
 
+Result<void> replace_record(const std::string& directory, const HostRecord& record) {
+  const auto disk = RELAY_TRY(DiskDirectory::open(directory));
+  const auto name = format("{}.json", record.id);
+  {
+    text::JsonWriter json;
+    write_record(json, record);
+    const auto file = RELAY_TRY(disk->create(name + ".new"));
+    RELAY_TRY(file->append(json.take()));
+  }
+  return disk->replace(name, name + ".new");
+}
+
 bool same_letters(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
@@ -102,16 +114,12 @@ Result<HostRecord> parse_record(std::string_view text) {
 }
 
 Result<RecordFile> RecordFile::write(const std::string& directory, const HostRecord& record) {
-  const auto disk = RELAY_TRY(DiskDirectory::open(directory));
-  const auto name = format("{}.json", record.id);
-  {
-    text::JsonWriter json;
-    write_record(json, record);
-    const auto file = RELAY_TRY(disk->create(name + ".new"));
-    RELAY_TRY(file->append(json.take()));
-  }
-  RELAY_TRY(disk->replace(name, name + ".new"));
-  return RecordFile{directory + "/" + name};
+  RELAY_TRY(replace_record(directory, record));
+  return RecordFile{format("{}/{}.json", directory, record.id)};
+}
+
+Result<void> RecordFile::update(const HostRecord& record) const {
+  return replace_record(fs::path{path_}.parent_path(), record);
 }
 
 RecordFile::~RecordFile() {
@@ -151,7 +159,7 @@ bool is_reachable(const std::string& directory, const HostRecord& record) {
 
 std::vector<HostRecord> reachable_hosts(const std::string& directory) {
   auto hosts = recorded_hosts(directory);
-  std::erase_if(hosts, [&](const HostRecord& host) { return !is_reachable(directory, host); });
+  std::erase_if(hosts, [&](const HostRecord& host) { return host.agent_pid == 0 || !is_reachable(directory, host); });
   return hosts;
 }
 

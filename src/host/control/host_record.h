@@ -50,6 +50,8 @@ Result<HostRecord> parse_record(std::string_view json);
 class RecordFile {
  public:
   static Result<RecordFile> write(const std::string& directory, const HostRecord& record);
+  /// Replaces the content; `record` has the id of the file.
+  Result<void> update(const HostRecord& record) const;
   RecordFile(RecordFile&& other) noexcept : path_{std::exchange(other.path_, {})} {}
   RecordFile& operator=(RecordFile&&) = delete;
   ~RecordFile();
@@ -62,14 +64,14 @@ class RecordFile {
 /// The file beside the record that holds the settings of the agent for one run; removed with it.
 std::string settings_of(const std::string& directory, const std::string& id);
 
-/// All records, oldest first; their hosts may be dead.
+/// All records, oldest first; their hosts may be dead, or have not started their program yet (`agent_pid` is 0).
 std::vector<HostRecord> recorded_hosts(const std::string& directory);
 /// False for a record of an earlier boot, whose pids mean nothing now.
 bool is_of_this_boot(const HostRecord& record);
 /// Connects to its socket. When nothing listens there, the files of the host are removed.
 bool is_reachable(const std::string& directory, const HostRecord& record);
 
-/// Those whose socket listens, oldest first. Files of killed hosts are removed.
+/// Those that have started their program and whose socket listens, oldest first. Files of killed hosts are removed.
 std::vector<HostRecord> reachable_hosts(const std::string& directory);
 /// The newest of that name; without an equal name, one that differs only in case.
 std::optional<HostRecord> host_of(const std::string& directory, std::string_view name);

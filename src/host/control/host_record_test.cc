@@ -72,6 +72,18 @@ TEST_F(HostRecordTest, OnlyListeningHostsAreFoundAndLeftoversRemoved) {
   EXPECT_FALSE(host_of(directory.path(), "Carol"));
 }
 
+TEST_F(HostRecordTest, HostIsListedOnceItsProgramHasStarted) {
+  const auto listening = net::bind_and_listen(directory.file("a.sock"));
+  auto starting = record("a", "Bob");
+  starting.agent_pid = 0;
+  const auto file = RecordFile::write(directory.path(), starting);
+  ASSERT_TRUE(listening && file);
+  EXPECT_EQ(recorded_hosts(directory.path()).size(), 1U) << "its processes are recognized";
+  EXPECT_TRUE(reachable_hosts(directory.path()).empty());
+  ASSERT_TRUE(file->update(record("a", "Bob")));
+  EXPECT_EQ(reachable_hosts(directory.path()).at(0).agent_pid, 13);
+}
+
 TEST_F(HostRecordTest, GoesWithItsHost) {
   { const auto file = RecordFile::write(directory.path(), record("a", "Bob")); }
   EXPECT_FALSE(std::filesystem::exists(directory.file("a.json")));
