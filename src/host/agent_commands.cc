@@ -1,6 +1,7 @@
 #include "host/agent_commands.h"
 
 #include "commands/extractor.h"
+#include "profiles/screen_watcher.h"
 
 namespace relay::host {
 

@@ -16,6 +16,7 @@ class AgentCommands;
 class AgentState;
 class AgentUpdater;
 class DaemonSession;
+class DialogDriver;
 class SessionEnd;
 class TerminalRelay;
 

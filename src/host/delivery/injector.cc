@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "commands/line_shape.h"
 #include "text/sanitize.h"
+#include "text/utf8.h"
 
 namespace relay::host {
 namespace {
