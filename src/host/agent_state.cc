@@ -24,8 +24,8 @@ bool AgentState::is_held_back(SteadyTime now) const {
 
 profiles::Blocker AgentState::blocker() const {
   const auto reported = adapter_.reported_state();
-  if (reported && reported->state == State::Blocked) return profiles::Blocker::Known;
-  return monitor_.watcher().verdict().blocker;
+  if (reported && reported->state == State::Blocked) return profiles::Blocker::Dialog;
+  return monitor_.watcher().estimate().blocker;
 }
 
 bool AgentState::is_starting() const { return monitor_.watcher().is_starting(); }

@@ -66,7 +66,7 @@ void AgentUpdater::observe(const profiles::Observation& observation) {
   const auto can = parts_.adapter.capabilities();
   if (const auto* seen = std::get_if<profiles::CommandSeen>(&observation)) {
     const bool replaces_transcript = can.output.empty() && !can.hears_soon;
-    parts_.commands.on_screen(seen->utterance, replaces_transcript);
+    parts_.commands.on_screen(seen->command, replaces_transcript);
   } else if (const auto* usage = std::get_if<profiles::ScreenUsage>(&observation)) {
     if (can.usage.empty() && !can.hears_soon) report_usage(*usage);
   }

@@ -68,7 +68,7 @@ Result<std::vector<TimedObservation>> CastPlayer::take(std::string_view line) {
     return fail(
         format("line {} is not an event of an asciinema recording; expected [seconds, \"o\", \"bytes\"]", lines_));
   if (over_) return out;
-  wait_until(seconds, out);
+  advance_to(seconds, out);
   now_ = std::max(now_, seconds);
   const auto& kind = event->at(1).as_string();
   const auto& data = event->at(2).as_string();
@@ -89,7 +89,7 @@ Result<std::vector<TimedObservation>> CastPlayer::take(std::string_view line) {
 
 std::vector<TimedObservation> CastPlayer::finish() {
   std::vector<TimedObservation> out;
-  if (screen_ != nullptr && !over_) wait_until(now_ + kFinalDelay, out);
+  if (screen_ != nullptr && !over_) advance_to(now_ + kFinalDelay, out);
   return out;
 }
 
@@ -97,7 +97,7 @@ void CastPlayer::update(double seconds, std::vector<TimedObservation>& out) {
   for (auto& observation : watcher_.update(*screen_, at(seconds))) out.push_back({seconds, std::move(observation)});
 }
 
-void CastPlayer::wait_until(double seconds, std::vector<TimedObservation>& out) {
+void CastPlayer::advance_to(double seconds, std::vector<TimedObservation>& out) {
   while (const auto due = watcher_.next_update_at()) {
     const double when = std::chrono::duration<double>(due->time_since_epoch()).count();
     if (when >= seconds) return;

@@ -29,7 +29,7 @@ class CastPlayer {
 
  private:
   void update(double seconds, std::vector<TimedObservation>& out);
-  void wait_until(double seconds, std::vector<TimedObservation>& out);
+  void advance_to(double seconds, std::vector<TimedObservation>& out);
   Result<void> take_header(std::string_view line);
 
   ScreenWatcher watcher_;

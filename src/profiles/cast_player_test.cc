@@ -45,8 +45,8 @@ TEST(CastPlayer, ReportsCommandsAndStates) {
   draw(2, "✳ idle", "● Sending.\r\n\r\n  @relay:Bob half or whole");
   std::vector<std::string> bodies;
   for (const auto& seen : player.finish())
-    if (const auto* said = std::get_if<CommandSeen>(&seen.observation))
-      bodies.push_back(std::get<commands::SendCommand>(said->utterance).body);
+    if (const auto* seen_command = std::get_if<CommandSeen>(&seen.observation))
+      bodies.push_back(std::get<commands::SendCommand>(seen_command->command).body);
   EXPECT_EQ(bodies, std::vector<std::string>{"half or whole"});
 }
 

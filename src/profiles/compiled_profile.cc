@@ -213,8 +213,8 @@ profiles::ScreenFindings CompiledProfile::Parts::find_in(const Lower& lower) con
     return std::all_of(lower.rows.begin() + static_cast<std::ptrdiff_t>(last) + 1, lower.rows.end(),
                        [&](const std::string& row) { return footer.matches(row); });
   };
-  if (auto& asked = findings.permission) asked->whole = asked->whole && is_lowest(asked->last);
-  if (auto& asked = findings.question) asked->whole = asked->whole && is_lowest(asked->last);
+  if (auto& dialog = findings.permission) dialog->whole = dialog->whole && is_lowest(dialog->last);
+  if (auto& dialog = findings.question) dialog->whole = dialog->whole && is_lowest(dialog->last);
   return findings;
 }
 
@@ -245,9 +245,9 @@ void CompiledProfile::Parts::read_marks(const ScreenFrame& frame, const TextRows
   const auto all = lower(top, none);
   analysis.findings = find_in(all);
   analysis.working_mark = any(working_rows, lower(top, text_rows.rows).rows);
-  // The drawn_composer may be an old message that looks like one: a dialog below it counts too.
-  const auto asking = drawn_composer ? lower(drawn_composer->last + 1, none) : all;
-  analysis.dialog_mark = any(dialog_rows, asking.rows);
+  // The drawn composer may be an old message that looks like one: a dialog below it counts too.
+  const auto dialog_area = drawn_composer ? lower(drawn_composer->last + 1, none) : all;
+  analysis.dialog_mark = any(dialog_rows, dialog_area.rows);
   analysis.dialog_in_words =
       analysis.dialog_mark && !drawn_composer && !line && !any(dialog_rows, lower(top, text_rows.conversation).rows);
   if (!drawn_composer && line) {
@@ -256,7 +256,7 @@ void CompiledProfile::Parts::read_marks(const ScreenFrame& frame, const TextRows
         analysis.working_mark || (!all.rows.empty() && any(tool_rows, std::span{&all.rows.back(), 1}));
   }
   if (drawn_composer || (line && !analysis.dialog_mark)) {
-    auto below = drawn_composer ? find_in(asking) : profiles::ScreenFindings{};
+    auto below = drawn_composer ? find_in(dialog_area) : profiles::ScreenFindings{};
     analysis.findings.permission = std::move(below.permission);
     analysis.findings.question = std::move(below.question);
   }
@@ -276,9 +276,9 @@ void CompiledProfile::Parts::read_marks(const ScreenFrame& frame, const TextRows
     of_setup = true;
   } else if (permission)
     for (auto& choice : permission->choices)
-      choice.says = approve.matches(choice.label) ? profiles::ChoiceMeaning::Allow
-                    : deny.matches(choice.label)  ? profiles::ChoiceMeaning::Deny
-                                                  : profiles::ChoiceMeaning::Something;
+      choice.meaning = approve.matches(choice.label) ? profiles::ChoiceMeaning::Approve
+                       : deny.matches(choice.label)  ? profiles::ChoiceMeaning::Deny
+                                                     : profiles::ChoiceMeaning::Other;
 }
 
 ScreenAnalysis CompiledProfile::analyze(const ScreenFrame& frame) const {

@@ -15,7 +15,7 @@ std::size_t end_of_run(const ScreenFrame& frame, std::size_t row) {
 }
 
 /// The upper edge of a box: of a dialog, or of a tool's output. Only hints are below a composer.
-bool begins_box(std::string_view text) {
+bool starts_box(std::string_view text) {
   const auto at = text.find_first_not_of(' ');
   return at != std::string_view::npos && text.substr(at).starts_with("╭");
 }
@@ -109,7 +109,7 @@ std::optional<Composer> ComposerFinder::find(const ScreenFrame& frame) const {
   }
   bool box_below = false;
   for (std::size_t row = frame.rows.size(); row-- > frame.screen_top;) {
-    box_below = box_below || begins_box(frame.rows[row].text);
+    box_below = box_below || starts_box(frame.rows[row].text);
     if (!below_.matches(frame.rows[row].text)) continue;
     const auto from = top(frame, row);
     if (!from) continue;

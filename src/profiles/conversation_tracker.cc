@@ -6,9 +6,10 @@ namespace relay::profiles {
 namespace {
 
 /// True for the same paragraph; the topmost of a view may have lost its start at the screen's edge.
-bool same(const Paragraph& known, const Paragraph& seen, bool topmost) {
-  if (known.kind != seen.kind) return false;
-  return known.key == seen.key || (topmost && known.key.size() > seen.key.size() && known.key.ends_with(seen.key));
+bool same(const Paragraph& recorded, const Paragraph& drawn, bool topmost) {
+  if (recorded.kind != drawn.kind) return false;
+  return recorded.key == drawn.key ||
+         (topmost && recorded.key.size() > drawn.key.size() && recorded.key.ends_with(drawn.key));
 }
 
 bool same_text(const std::vector<Paragraph>& a, const std::vector<Paragraph>& b) {
@@ -17,11 +18,11 @@ bool same_text(const std::vector<Paragraph>& a, const std::vector<Paragraph>& b)
 
 }  // namespace
 
-/// Number of paragraphs at the top of the view that are known; 0 if none is.
-std::size_t ConversationTracker::heard_rows(const std::vector<Paragraph>& view) const {
+/// Number of paragraphs at the top of the view that are finished; 0 if none is.
+std::size_t ConversationTracker::known_prefix(const std::vector<Paragraph>& view) const {
   std::size_t best = 0, best_run = 0;
   for (std::size_t end = std::min(view.size(), finished_.size()); end > 0; --end) {
-    // Is the part of the view before `end` the end of the known paragraphs?
+    // Is the part of the view before `end` the end of the finished paragraphs?
     std::size_t run = 0;
     while (run < end && same(finished_[finished_.size() - 1 - run], view[end - 1 - run], end - 1 - run == 0)) ++run;
     // All of it fits, or all but a heading that stays at the screen's top.
@@ -33,7 +34,7 @@ std::size_t ConversationTracker::heard_rows(const std::vector<Paragraph>& view) 
   return best;
 }
 
-/// True if the whole view is known, away from the end. Its last paragraph may be cut by the screen's edge.
+/// True if all of the view is finished text above its end. The view's last paragraph may be cut by the screen's edge.
 bool ConversationTracker::lies_inside(const std::vector<Paragraph>& view) const {
   for (std::size_t from = 0; from + view.size() <= finished_.size(); ++from) {
     std::size_t run = 0;
@@ -66,31 +67,31 @@ void ConversationTracker::start_over(const std::vector<Paragraph>& view) {
   // The screen was cleared or fully redrawn: this turn's text is behind the user's last input.
   const auto last_user =
       std::ranges::find(view.rbegin(), view.rend(), RowKind::User, [](const Paragraph& each) { return each.kind; });
-  const auto known = static_cast<std::size_t>(view.rend() - last_user);
-  finished_.insert(finished_.end(), view.begin(), view.begin() + static_cast<std::ptrdiff_t>(known));
+  const auto finished_rows = static_cast<std::size_t>(view.rend() - last_user);
+  finished_.insert(finished_.end(), view.begin(), view.begin() + static_cast<std::ptrdiff_t>(finished_rows));
   while (finished_.size() > kMaxFinished) finished_.pop_front();
-  set_turn({view.begin() + static_cast<std::ptrdiff_t>(known), view.end()});
+  set_turn({view.begin() + static_cast<std::ptrdiff_t>(finished_rows), view.end()});
 }
 
 void ConversationTracker::see(const std::vector<Paragraph>& view, Turn turn) {
   if (view.empty()) return;
-  const auto known = heard_rows(view);
-  if (known == 0 && lies_inside(view)) return;  // scrolled back
-  if (turn == Turn::Over) {                     // between turns every change is a redraw, or the user's next input
-    finished_.insert(finished_.end(), view.begin() + static_cast<std::ptrdiff_t>(known), view.end());
+  const auto finished_rows = known_prefix(view);
+  if (finished_rows == 0 && lies_inside(view)) return;  // scrolled back
+  if (turn == Turn::Over) {  // between turns every change is a redraw, or the user's next input
+    finished_.insert(finished_.end(), view.begin() + static_cast<std::ptrdiff_t>(finished_rows), view.end());
     while (finished_.size() > kMaxFinished) finished_.pop_front();
     set_turn({});
     return;
   }
-  if (known > 0 || finished_.empty()) {
-    // Everything behind the known paragraphs is the turn, as it is drawn now.
-    if (known > 0 || (!turn_.empty() && same(turn_[0], view[0], false))) {
-      std::vector<Paragraph> rest{view.begin() + static_cast<std::ptrdiff_t>(known), view.end()};
+  if (finished_rows > 0 || finished_.empty()) {
+    // Everything below the finished paragraphs is the turn, as it is drawn now.
+    if (finished_rows > 0 || (!turn_.empty() && same(turn_[0], view[0], false))) {
+      std::vector<Paragraph> rest{view.begin() + static_cast<std::ptrdiff_t>(finished_rows), view.end()};
       if (!(rest.empty() && !turn_.empty())) set_turn(std::move(rest));
       return;
     }
   }
-  // The known paragraphs have scrolled off: the view overlaps the turn itself. The last known paragraph may have grown.
+  // The finished paragraphs have scrolled off: the view overlaps the turn itself. The turn's last paragraph may have grown.
   for (std::size_t skip : {std::size_t{0}, std::size_t{1}}) {  // 1: a heading stays at the screen's top
     if (skip >= view.size()) break;
     const std::vector<Paragraph> rest{view.begin() + static_cast<std::ptrdiff_t>(skip), view.end()};

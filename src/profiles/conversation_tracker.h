@@ -26,7 +26,7 @@ class ConversationTracker {
   /// Updates with the conversation on the screen. The turn is open from the first sign of work until `end_turn`.
   void see(const std::vector<Paragraph>& view, Turn turn);
 
-  /// Ends the turn: returns its text, which is known from now on.
+  /// Ends the turn and returns its text.
   std::vector<Paragraph> end_turn();
 
   /// Changes with the turn's text.
@@ -34,7 +34,7 @@ class ConversationTracker {
 
  private:
   [[nodiscard]] bool lies_inside(const std::vector<Paragraph>& view) const;
-  [[nodiscard]] std::size_t heard_rows(const std::vector<Paragraph>& view) const;
+  [[nodiscard]] std::size_t known_prefix(const std::vector<Paragraph>& view) const;
   void lay_over(const std::vector<Paragraph>& view, std::size_t from);
   void start_over(const std::vector<Paragraph>& view);
   void set_turn(std::vector<Paragraph> turn);

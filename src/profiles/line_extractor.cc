@@ -72,7 +72,7 @@ void LineExtractor::on_echoed_keys(std::string_view keys) {
   }
 }
 
-/// Echoes come in the order of the keys: one that was skipped has looked different.
+/// Echoes arrive in the order of the keys; skipped ones are dropped.
 bool LineExtractor::is_echo() {
   const auto found = std::ranges::find(echoes_, cursor_.line, &Echo::row);
   if (found == echoes_.end()) return false;
@@ -151,8 +151,8 @@ void LineExtractor::restore_cursor() {
   stay_on_screen();
 }
 
-/// An empty screen: all further output is new.
-void LineExtractor::start_afresh() {
+/// An empty screen: all later output is new.
+void LineExtractor::reset_screen() {
   cursor_ = {};
   cursor_.row = last_row_ + 1;
   blank_ = true;
@@ -160,17 +160,17 @@ void LineExtractor::start_afresh() {
 
 void LineExtractor::address(int row, int column) {
   const bool home = row <= 1 && column <= 1;
-  if (home && blank_) return start_afresh();
+  if (home && blank_) return reset_screen();
   cursor_.addressed = true;
   cursor_.home = home;
   cursor_.below = std::max(rows_ - row, 0);
 }
 
 /// Each screen has its own cursor and saved cursor.
-void LineExtractor::show_alternate(bool shown) {
-  if (std::exchange(alternate_, shown) == shown) return;
+void LineExtractor::set_alternate(bool active) {
+  if (std::exchange(alternate_, active) == active) return;
   blank_ = false;
-  if (shown) {
+  if (active) {
     main_cursor_ = std::exchange(cursor_, {});
     main_saved_ = std::exchange(saved_, {});
   } else {
@@ -185,14 +185,14 @@ void LineExtractor::escape(char intermediate, char final) {
   if (final == '8') restore_cursor();
   if (final == 'M') move_rows(-1);
   if (final == 'D' || final == 'E') end_line();
-  if (final == 'c') start_afresh();
+  if (final == 'c') reset_screen();
 }
 
 void LineExtractor::csi(const terminal::Sequence& sequence) {
   const auto& numbers = sequence.parameters;
   if (sequence.prefix == '?' && (sequence.final == 'h' || sequence.final == 'l')) {
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (is_alternate_screen(numbers[i])) show_alternate(sequence.final == 'h');
+      if (is_alternate_screen(numbers[i])) set_alternate(sequence.final == 'h');
     return;
   }
   if (sequence.prefix != 0 || sequence.intermediate != 0) return;
@@ -220,7 +220,7 @@ void LineExtractor::csi(const terminal::Sequence& sequence) {
       if (numbers[0] == 2 || cursor_.returned) cursor_.line.clear();
       return;
     case 'J':
-      if (numbers[0] == 2 || (numbers[0] == 0 && cursor_.home)) start_afresh();
+      if (numbers[0] == 2 || (numbers[0] == 0 && cursor_.home)) reset_screen();
       return;
     case 's': saved_ = cursor_; return;
     case 'u': return restore_cursor();

@@ -1,6 +1,6 @@
 /// Extracts relay commands from the output of a program without a profile, line by line as printed.
 ///
-/// Why not the screen: without a profile it is unknown which rows are the program's text. A line that was printed once,
+/// Why not the screen: without a profile nothing identifies the rows that are the program's text. A line that was printed once,
 ///   from its start to its end, is certain.
 /// Invariants: a row is read once. Redrawn rows (cursor up) are not read; neither is text on the alternate screen, nor
 ///   rows that echo the user's input, nor text at addressed positions, until the screen is cleared or has scrolled.
@@ -25,7 +25,7 @@ class LineExtractor final : private terminal::VtActions {
  public:
   /// Output of the program's terminal, split anywhere.
   std::vector<commands::Command> feed(std::string_view bytes);
-  /// The program has been silent for a while: a message that could have continued on the next line is complete.
+  /// The program is idle: a message that could have continued on the next line is complete.
   std::vector<commands::Command> flush();
   /// The program has ended.
   std::vector<commands::Command> finish();
@@ -45,7 +45,7 @@ class LineExtractor final : private terminal::VtActions {
     bool misplaced = false;  // moved within the row or to a position: the row's content is unknown
     bool addressed = false;  // moved to a position: its row number is unknown
     bool home = false;       // at the first position of the screen
-    std::int64_t below = 0;  // addressed: at most this many rows are below; further lines scroll the screen
+    std::int64_t below = 0;  // addressed: at most this many rows are below; more lines scroll the screen
   };
 
   /// A row as it looks once the keys of one line are echoed.
@@ -70,8 +70,8 @@ class LineExtractor final : private terminal::VtActions {
   void address(int row, int column);
   void restore_cursor();
   void stay_on_screen();
-  void show_alternate(bool shown);
-  void start_afresh();
+  void set_alternate(bool active);
+  void reset_screen();
 
   terminal::VtParser parser_;
   commands::Extractor extractor_;
@@ -79,9 +79,9 @@ class LineExtractor final : private terminal::VtActions {
   Cursor cursor_;
   Cursor saved_;
   std::int64_t last_row_ = -1;  // the lowest row that was read
-  bool alternate_ = false;      // the alternate screen is shown
+  bool alternate_ = false;      // the alternate screen is active
   bool blank_ = false;          // the screen was cleared, without output since
-  Cursor main_cursor_;          // of the main screen, while the alternate one is shown
+  Cursor main_cursor_;          // of the main screen, while the alternate one is active
   Cursor main_saved_;
   std::optional<Echo> echo_;  // of the line being typed
   std::deque<Echo> echoes_;   // of earlier lines that did not appear yet; the newest kMaxEchoes

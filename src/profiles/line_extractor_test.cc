@@ -9,19 +9,19 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Texts commands_in(const std::vector<commands::Command>& heard) {
+Texts commands_in(const std::vector<commands::Command>& found) {
   Texts texts;
-  for (const auto& utterance : heard)
-    if (const auto* command = std::get_if<commands::SendCommand>(&utterance))
+  for (const auto& each : found)
+    if (const auto* command = std::get_if<commands::SendCommand>(&each))
       texts.push_back(format("{}: {}", command->to, command->body));
   return texts;
 }
 
 Texts commands_of(std::string_view output) {
   LineExtractor extractor;
-  auto heard = extractor.feed(output);
-  for (auto& last : extractor.finish()) heard.push_back(std::move(last));
-  return commands_in(heard);
+  auto commands = extractor.feed(output);
+  for (auto& last : extractor.finish()) commands.push_back(std::move(last));
+  return commands_in(commands);
 }
 
 TEST(LineExtractor, ExtractsACommandAtTheStartOfALine) {
@@ -36,26 +36,26 @@ TEST(LineExtractor, RespectsFencesAndEscapes) {
   EXPECT_EQ(commands_of("\\@relay:Bob hello\r\n"), Texts{});
 }
 
-TEST(LineExtractor, GivesTheSameForAnySplit) {
+TEST(LineExtractor, ExtractsTheSameForAnySplit) {
   const std::string output = "a\r\n\x1b[1m@relay:Bob h\xc3\xa9llo\x1b[0m\r\n  more\r\n\x1b[2Aup\r\n";
   const auto whole = commands_of(output);
   for (std::size_t cut = 0; cut <= output.size(); ++cut) {
     LineExtractor extractor;
-    auto heard = extractor.feed(output.substr(0, cut));
-    for (auto& more : extractor.feed(output.substr(cut))) heard.push_back(std::move(more));
-    for (auto& more : extractor.finish()) heard.push_back(std::move(more));
-    EXPECT_EQ(commands_in(heard), whole) << "cut at byte " << cut;
+    auto commands = extractor.feed(output.substr(0, cut));
+    for (auto& more : extractor.feed(output.substr(cut))) commands.push_back(std::move(more));
+    for (auto& more : extractor.finish()) commands.push_back(std::move(more));
+    EXPECT_EQ(commands_in(commands), whole) << "cut at byte " << cut;
   }
 }
 
-TEST(LineExtractor, SilenceCompletesAMessage) {
+TEST(LineExtractor, FlushCompletesAMessage) {
   LineExtractor extractor;
   EXPECT_EQ(commands_in(extractor.feed("@relay:Bob hello\r\n")), Texts{}) << "the next line may belong to it";
   EXPECT_EQ(commands_in(extractor.flush()), Texts{"Bob: hello"});
   EXPECT_EQ(commands_in(extractor.flush()), Texts{});
 }
 
-TEST(LineExtractor, SilenceEndsNeitherALineNorAFence) {
+TEST(LineExtractor, FlushEndsNeitherALineNorAFence) {
   LineExtractor extractor;
   (void)extractor.feed("```\r\n");
   EXPECT_TRUE(extractor.flush().empty());
@@ -97,7 +97,7 @@ TEST(LineExtractor, ReadsLinesAfterAFullScreenProgram) {
                                  mode)),
               Texts{"Bob: two"})
         << mode;
-  EXPECT_EQ(commands_of("\x1b[?1049l@relay:Bob one\r\n"), Texts{"Bob: one"}) << "none was shown";
+  EXPECT_EQ(commands_of("\x1b[?1049l@relay:Bob one\r\n"), Texts{"Bob: one"}) << "no alternate screen was active";
 }
 
 TEST(LineExtractor, ReadsLinesOnceTheScreenScrolledPastAnAddressedPosition) {
@@ -118,9 +118,9 @@ TEST(LineExtractor, KeepsALateRestoredCursorOnTheScreen) {
   for (int row = 0; row < 12; ++row) output += "drawn again\r\n";
   LineExtractor extractor;
   extractor.set_rows(12);
-  auto heard = extractor.feed(output + "@relay:Bob below\r\n");
-  for (auto& last : extractor.finish()) heard.push_back(std::move(last));
-  EXPECT_EQ(commands_in(heard), Texts{"Bob: below"});
+  auto commands = extractor.feed(output + "@relay:Bob below\r\n");
+  for (auto& last : extractor.finish()) commands.push_back(std::move(last));
+  EXPECT_EQ(commands_in(commands), Texts{"Bob: below"});
 }
 
 TEST(LineExtractor, IgnoresTheEchoOfKeys) {
@@ -129,7 +129,7 @@ TEST(LineExtractor, IgnoresTheEchoOfKeys) {
   (void)extractor.feed("@relay:Bob helo\b \blo\r\n");
   EXPECT_EQ(commands_in(extractor.flush()), Texts{});
   (void)extractor.feed("@relay:Bob hello\r\n");
-  EXPECT_EQ(commands_in(extractor.flush()), Texts{"Bob: hello"}) << "cat prints what it has read";
+  EXPECT_EQ(commands_in(extractor.flush()), Texts{"Bob: hello"}) << "cat prints its input";
   (void)extractor.feed("> ");
   extractor.on_echoed_keys("@relay:Bob again\r");
   (void)extractor.feed("@relay:Bob again\r\n");

@@ -56,20 +56,20 @@ class LineMode : public ::testing::Test {
     screen_.feed(bytes);
     return look();
   }
-  State wait(Millis time) {
+  State advance(Millis time) {
     now_ += time;
     return look();
   }
   State look() {
     for (auto& seen : watcher_.update(screen_, now_)) seen_.push_back(std::move(seen));
-    return watcher_.verdict().state;
+    return watcher_.estimate().state;
   }
-  std::vector<std::string> heard() {
-    wait(kSettle);
+  std::vector<std::string> commands() {
+    advance(kSettle);
     std::vector<std::string> all;
     for (const auto& seen : seen_)
-      if (const auto* said = std::get_if<CommandSeen>(&seen))
-        if (const auto* command = std::get_if<commands::SendCommand>(&said->utterance))
+      if (const auto* seen_command = std::get_if<CommandSeen>(&seen))
+        if (const auto* command = std::get_if<commands::SendCommand>(&seen_command->command))
           all.push_back(command->to + ": " + command->body);
     return all;
   }
@@ -121,7 +121,7 @@ TEST_F(LineMode, ReadsAssistantTextOnly) {
   write("Telling.\r\n\r\n@relay:Bob hello\r\n\r\n$ cat file\r\n\r\n@relay:Eve printed\r\n> @relay:Eve this too\r\n");
   write("done\r\n@relay:Carol and you\r\n");
   write(kPrompt);
-  EXPECT_EQ(heard(), (Texts{"Bob: hello", "Carol: and you"}));
+  EXPECT_EQ(commands(), (Texts{"Bob: hello", "Carol: and you"}));
 }
 
 TEST_F(LineMode, KeepsOnlyLineBreaksOfTheProgram) {
@@ -130,7 +130,7 @@ TEST_F(LineMode, KeepsOnlyLineBreaksOfTheProgram) {
   write("@relay:Bob 0123456789 0123456789 0123456\r\nanotherword that would not have fitted\r\n\r\n");
   write("@relay:Bob 0123456789 0123456789 012345678 goes on\r\n");
   write(kPrompt);
-  EXPECT_EQ(heard(), (Texts{"Bob: 0123456789 0123456789 0123456", "Bob: 0123456789 0123456789 012345678 goes on"}));
+  EXPECT_EQ(commands(), (Texts{"Bob: 0123456789 0123456789 0123456", "Bob: 0123456789 0123456789 012345678 goes on"}));
 }
 
 TEST_F(LineMode, TreatsTheRestOfAToolRowAsToolOutput) {
@@ -139,7 +139,7 @@ TEST_F(LineMode, TreatsTheRestOfAToolRowAsToolOutput) {
   write("$ 0123456789 0123456789 0123456789 012345@relay:Eve wrapped by the terminal\r\ndone\r\n");
   write("=====0123456789 0123456789 0123456789 0123456\r\n");
   write(kPrompt);
-  EXPECT_EQ(heard(), Texts{});
+  EXPECT_EQ(commands(), Texts{});
 }
 
 TEST_F(LineMode, BlocksOnASilentUnknownQuestion) {
@@ -147,10 +147,10 @@ TEST_F(LineMode, BlocksOnASilentUnknownQuestion) {
   EXPECT_EQ(write(kEnter), State::Working);
   EXPECT_EQ(write("Password: "), State::Working);
   EXPECT_EQ(watcher_.next_update_at(), now_ + kIdleTimeout);
-  EXPECT_EQ(wait(kIdleTimeout - Millis{1}), State::Working);
-  EXPECT_EQ(wait(Millis{1}), State::Blocked);
+  EXPECT_EQ(advance(kIdleTimeout - Millis{1}), State::Working);
+  EXPECT_EQ(advance(Millis{1}), State::Blocked);
   EXPECT_EQ(watcher_.next_update_at(), std::nullopt);
-  ASSERT_TRUE(watcher_.analysis().findings.question) << "it would be listed nowhere";
+  ASSERT_TRUE(watcher_.analysis().findings.question) << "it is listed as a question";
   EXPECT_TRUE(watcher_.analysis().findings.question->body.ends_with("Password:"));
   EXPECT_EQ(write("\r\nit goes on"), State::Working);
   EXPECT_FALSE(watcher_.analysis().findings.question);
@@ -161,8 +161,8 @@ TEST_F(LineMode, BecomesSilentInAnEndlessFrame) {
   write(kEnter);
   write("\x1b[?2026hhalf a fra");
   EXPECT_EQ(watcher_.next_update_at(), now_ + kMaxFrame);
-  EXPECT_EQ(wait(kMaxFrame), State::Working);
-  EXPECT_EQ(wait(kIdleTimeout), State::Blocked);
+  EXPECT_EQ(advance(kMaxFrame), State::Working);
+  EXPECT_EQ(advance(kIdleTimeout), State::Blocked);
   EXPECT_EQ(watcher_.next_update_at(), std::nullopt);
 }
 
@@ -170,7 +170,7 @@ TEST_F(LineMode, AllowsASilentTool) {
   write(kPrompt);
   write(kEnter);
   EXPECT_EQ(write("$ make all\r\n"), State::Working);
-  EXPECT_EQ(wait(kIdleTimeout * 10), State::Working);
+  EXPECT_EQ(advance(kIdleTimeout * 10), State::Working);
 }
 
 TEST_F(LineMode, FindsQuestionsOnlyAtTheCursor) {
@@ -187,7 +187,7 @@ TEST_F(LineMode, ReportsCountsOncePerTurn) {
   write(kEnter);
   write("100 tokens\r\n");
   write(kPrompt);
-  wait(kSettle);
+  advance(kSettle);
   write("x");
   EXPECT_EQ(count<profiles::ScreenUsage>(), 1u);
   write(kEnter);

@@ -66,21 +66,21 @@ ScreenFindings framed(const std::vector<std::string>& rows) {
 }
 
 TEST(Detector, ReportsTheWholeTextOfADialog) {
-  const auto asked = *framed({"● Bash(git push)", "────────", " Bash command", "   make", "   and install",
-                              " Do you want to proceed?", " ❯ 1. Yes", "   2. No"})
-                          .permission;
-  EXPECT_TRUE(asked.whole);
-  EXPECT_EQ(asked.body, "Bash command\nmake\nand install\nDo you want to proceed?");
-  EXPECT_EQ(asked.command, "") << "what stands above it is another call";
-  EXPECT_TRUE(asked.choices[0].marked);
-  EXPECT_FALSE(asked.choices[1].marked);
+  const auto dialog = *framed({"● Bash(git push)", "────────", " Bash command", "   make", "   and install",
+                               " Do you want to proceed?", " ❯ 1. Yes", "   2. No"})
+                           .permission;
+  EXPECT_TRUE(dialog.whole);
+  EXPECT_EQ(dialog.body, "Bash command\nmake\nand install\nDo you want to proceed?");
+  EXPECT_EQ(dialog.command, "") << "the row above it is another call";
+  EXPECT_TRUE(dialog.choices[0].marked);
+  EXPECT_FALSE(dialog.choices[1].marked);
 }
 
 TEST(Detector, ReadsTheCallAboveADialog) {
-  const auto asked = *framed({"● Bash(make)", "────────", " Bash command", "   make", " Do you want to proceed?",
-                              " ❯ 1. Yes", "   2. No"})
-                          .permission;
-  EXPECT_EQ(asked.command, "make");
+  const auto dialog = *framed({"● Bash(make)", "────────", " Bash command", "   make", " Do you want to proceed?",
+                               " ❯ 1. Yes", "   2. No"})
+                           .permission;
+  EXPECT_EQ(dialog.command, "make");
 }
 
 TEST(Detector, MarksADialogWithoutFirstRowAsPartial) {
@@ -90,14 +90,14 @@ TEST(Detector, MarksADialogWithoutFirstRowAsPartial) {
 }
 
 TEST(Detector, TakesTheLowestListAndMarksTwoAsPartial) {
-  const auto asked = *framed({"────────", "Would you like to run the following command?", "$ echo '",
-                              "› 1. Yes, proceed (y)", "  2. No, and tell Codex (esc)", "'; rm -rf ~",
-                              "  1. Yes, proceed (y)", "› 2. No, and tell Codex (esc)"})
-                          .permission;
-  EXPECT_FALSE(asked.whole);
-  EXPECT_NE(asked.body.find("rm -rf ~"), std::string::npos);
-  ASSERT_EQ(asked.choices.size(), 2U);
-  EXPECT_TRUE(asked.choices[1].marked);
+  const auto dialog = *framed({"────────", "Would you like to run the following command?", "$ echo '",
+                               "› 1. Yes, proceed (y)", "  2. No, and tell Codex (esc)", "'; rm -rf ~",
+                               "  1. Yes, proceed (y)", "› 2. No, and tell Codex (esc)"})
+                           .permission;
+  EXPECT_FALSE(dialog.whole);
+  EXPECT_NE(dialog.body.find("rm -rf ~"), std::string::npos);
+  ASSERT_EQ(dialog.choices.size(), 2U);
+  EXPECT_TRUE(dialog.choices[1].marked);
 }
 
 TEST(Detector, MarksTwoQuestionsAsPartial) {
@@ -125,7 +125,7 @@ TEST(Detector, ReadsLimitLines) {
   EXPECT_EQ(found({"■ exceeded retry limit, last status: 429 Too Many Requests, request id: x"}).limits.size(), 1U);
 }
 
-TEST(Detector, ReadsOtherKnownDialogs) {
+TEST(Detector, ReadsOtherDialogs) {
   const auto mcp = found({"Allow the files MCP server to run tool \"read\"?", "› 1. Allow", "  2. Cancel"});
   ASSERT_TRUE(mcp.permission);
   EXPECT_EQ(mcp.permission->tool, "files MCP server");

@@ -1,6 +1,6 @@
 /// One agent CLI as data: how to recognize its state, output and dialogs, and how to type into it.
 ///
-/// Users write profiles (agents/<cli>/profile.toml, or `profiles/` in their home); they are checked when read, then
+/// Users write profiles (agents/<cli>/profile.toml, or `profiles/` in their home directory); they are checked when read, then
 /// constant. docs/spec/profiles.md describes each field.
 #pragma once
 
@@ -31,7 +31,7 @@ struct RowRule {
   RowKind kind = RowKind::Chrome;
   std::string pattern = {};
   CharacterStyle look = CharacterStyle::Any;
-  bool screen_reader = false;       // a mode for screen readers: the mark is a word, and further rows are not indented
+  bool screen_reader = false;       // a mode for screen readers: the mark is a word, and later rows are not indented
   std::vector<RowKind> joins = {};  // the row has no mark: it continues a block of these kinds directly above
   std::string above = {};           // a row above, with no empty row between
   std::string until = {};           // all rows below belong to this one, up to a match or the user's next input
@@ -41,7 +41,7 @@ struct RowRule {
 struct ComposerRule {
   std::string first = {};         // its first row; a group is the typed text
   std::string exclude = {};       // a row that matches `first` but belongs to a dialog
-  std::string continuation = {};  // further rows; empty: every row up to `below`
+  std::string continuation = {};  // later rows; empty: every row up to `below`
   std::string above = {};         // the row above it; in line mode, any row above with no empty row between
   std::string below = {};         // the row that closes it
   std::string placeholder = {};   // text that is no draft
@@ -58,7 +58,7 @@ struct TitleRules {
 struct TypingRules {
   Millis submit_gap{300};                 // between the text and Enter
   std::string interrupt = {};             // bytes that stop a turn; empty: typing cannot stop it
-  std::uint32_t max_paste_bytes = 8'000;  // longer bodies go by file
+  std::uint32_t max_paste_bytes = 8'000;  // longer bodies are written to a file
 };
 
 /// How keys take a choice of a dialog.
@@ -75,8 +75,7 @@ struct DialogRules {
   std::string deny = {};     // the label of the choice that denies
   std::string first_row =
       {};  // the first row of a dialog; in line mode a dialog is everything since the user's last input
-  std::string footer =
-      {};  // the rows below its choices; anything else there is not a part of it, and makes it doubtful
+  std::string footer = {};  // the rows below its choices; any other row there makes the dialog doubtful
 };
 
 /// How a setup dialog is reported.
@@ -101,7 +100,7 @@ struct SetupRule {
   std::vector<SetupOption> options = {};  // without `choice`; neither: the user answers it on the agent's screen
 };
 
-/// How the agent learns about the relay at its start, without text on its screen. `{text}`, `{quoted}` and `{file}` are
+/// How the relay's instructions reach the agent at its start, without text on its screen. `{text}`, `{quoted}` and `{file}` are
 /// substituted; nothing is done if both lists are empty.
 struct Instructions {
   std::vector<std::string> arguments = {};
@@ -125,7 +124,7 @@ struct Profile {
   std::vector<std::string> dialog_rows = {};    // rows that are on the screen only while a dialog is open
   std::vector<std::string> question_rows = {};  // the cursor's row while a question is open in it
   std::vector<std::string> tool_rows = {};      // the last row while a tool runs
-  std::vector<std::string> start_page = {};     // rows above the composer, only while no conversation is shown
+  std::vector<std::string> start_page = {};     // rows above the composer, only while no conversation is visible
   std::vector<std::string> ready = {};  // a row that appears once it takes prompts; its composer may appear earlier
   std::vector<profiles::Pattern> patterns = {};  // permission, question, usage, limit
   TypingRules typing = {};

@@ -1,4 +1,4 @@
-// Recordings of real agents: all commands and nothing else, and the right state at every marked moment.
+// Recordings of real agents: all commands and nothing else, and the right state at every marked time.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ std::vector<std::string> expected_of(const Recording& recording) {
   std::vector<std::string> all;
   if (const auto* list = array_member(recording.meta, "relay_expected"))
     for (const auto& each : *list)
-      if (string_member(each.as_object(), "body") != "<<<")  // a body of several lines: it stands in model_events
+      if (string_member(each.as_object(), "body") != "<<<")  // a body of several lines: it is in model_events
         all.push_back(string_member(each.as_object(), "to").value_or("") + "|" +
                       squeezed(string_member(each.as_object(), "body").value_or("")));
   return all;
@@ -63,8 +63,8 @@ Score score_of(const CompiledProfile& compiled, const Recording& recording, test
   score.expected = missing.size();
   const auto markdown = squeezed(markdown_of(recording));
   for (const auto& command : watched.commands()) {
-    const auto heard = command.to + "|" + squeezed(command.body);
-    const auto found = std::ranges::find(missing, heard);
+    const auto extracted = command.to + "|" + squeezed(command.body);
+    const auto found = std::ranges::find(missing, extracted);
     if (found != missing.end()) {
       missing.erase(found);
       continue;
@@ -74,7 +74,7 @@ Score score_of(const CompiledProfile& compiled, const Recording& recording, test
     const bool block = markdown.find("[[RELAY]]") != std::string::npos || markdown.find("<<<") != std::string::npos;
     if (block) continue;
     ++(fenced ? score.fenced : score.wrong);
-    if (!fenced) std::cout << "  " << recording.name << ": heard " << command.to << ": " << command.body << "\n";
+    if (!fenced) std::cout << "  " << recording.name << ": unexpected " << command.to << ": " << command.body << "\n";
   }
   score.missed = missing.size();
   for (const auto& each : missing) std::cout << "  " << recording.name << ": missed " << each << "\n";
@@ -101,7 +101,7 @@ std::vector<Recording> all_of(const std::string& agent) {
   return all;
 }
 
-TEST_P(Recordings, GiveAllCommandsAndNothingElse) {
+TEST_P(Recordings, YieldAllCommandsAndNothingElse) {
   const auto compiled = CompiledProfile::open(*find_profile(GetParam()));
   ASSERT_TRUE(compiled) << compiled.error().message();
   Score all;
@@ -120,7 +120,7 @@ TEST_P(Recordings, GiveAllCommandsAndNothingElse) {
   EXPECT_EQ(all.wrong_states, 0u);
 }
 
-TEST_P(Recordings, GiveTheSameForAnySplit) {
+TEST_P(Recordings, YieldTheSameForAnySplit) {
   const auto compiled = CompiledProfile::open(*find_profile(GetParam()));
   for (const auto& recording : all_of(GetParam())) {
     const auto whole = testing::watch(*compiled, recording).commands();
@@ -129,7 +129,7 @@ TEST_P(Recordings, GiveTheSameForAnySplit) {
   }
 }
 
-/// A dialog that is drawn or erased in parts may be visible a moment longer or shorter.
+/// A dialog that is drawn or erased in parts may be visible slightly longer or shorter.
 TEST_P(Recordings, AreNotBlockedByASplitFrame) {
   constexpr double kAround = 0.3;
   const auto compiled = CompiledProfile::open(*find_profile(GetParam()));
@@ -139,16 +139,16 @@ TEST_P(Recordings, AreNotBlockedByASplitFrame) {
       if (whole.state_at(seconds - kAround) == State::Blocked) return true;
       return std::ranges::any_of(whole.moments, [&](const testing::Moment& moment) {
         const auto* changed = std::get_if<StateChanged>(&moment.observation);
-        return changed != nullptr && changed->verdict.state == State::Blocked &&
+        return changed != nullptr && changed->estimate.state == State::Blocked &&
                std::abs(moment.seconds - seconds) <= kAround;
       });
     };
     for (const auto cut : {testing::Cut::Halves, testing::Cut::Pieces})
       for (const auto& moment : testing::watch(*compiled, recording, cut).moments) {
         const auto* changed = std::get_if<StateChanged>(&moment.observation);
-        if (changed == nullptr || changed->verdict.state != State::Blocked) continue;
+        if (changed == nullptr || changed->estimate.state != State::Blocked) continue;
         EXPECT_TRUE(blocked_around(moment.seconds))
-            << recording.name << " at " << moment.seconds << ": " << changed->verdict.evidence.back().detail;
+            << recording.name << " at " << moment.seconds << ": " << changed->estimate.evidence.back().detail;
       }
   }
 }
@@ -163,10 +163,10 @@ TEST_P(Recordings, ShowEveryDialogWithItsSubject) {
       bool found = false;
       for (const auto& moment : watched.moments) {
         if (moment.seconds > screen.seconds) break;
-        if (const auto* asked = std::get_if<profiles::PermissionDialog>(&moment.observation); asked && permission)
-          found = !asked->tool.empty() && !asked->command.empty() && !asked->choices.empty();
-        if (const auto* asked = std::get_if<profiles::QuestionDialog>(&moment.observation); asked && !permission)
-          found = !asked->text.empty() && !asked->choices.empty();
+        if (const auto* dialog = std::get_if<profiles::PermissionDialog>(&moment.observation); dialog && permission)
+          found = !dialog->tool.empty() && !dialog->command.empty() && !dialog->choices.empty();
+        if (const auto* dialog = std::get_if<profiles::QuestionDialog>(&moment.observation); dialog && !permission)
+          found = !dialog->text.empty() && !dialog->choices.empty();
       }
       EXPECT_TRUE(found) << recording.name << " at '" << screen.label << "'";
     }
@@ -178,17 +178,17 @@ TEST(OpenCodeStartPage, IsFoundUntilTheFirstPrompt) {
   const auto compiled = CompiledProfile::open(*find_profile("opencode"));
   for (const auto& recording : all_of("opencode")) {
     terminal::Screen screen{recording.size};
-    bool began_there = false, left = false;
+    bool started_there = false, left = false;
     for (const auto& event : recording.events) {
       if (event.kind != 'o') continue;
       screen.feed(event.data);
       if (screen.modes().synchronized) continue;
       const bool there = compiled->analyze(read_frame(screen)).start_page;
       EXPECT_FALSE(there && left) << recording.name << " at " << event.seconds;
-      began_there = began_there || there;
-      left = left || (began_there && screen.title().starts_with("OC | "));
+      started_there = started_there || there;
+      left = left || (started_there && screen.title().starts_with("OC | "));
     }
-    EXPECT_TRUE(began_there) << recording.name;
+    EXPECT_TRUE(started_there) << recording.name;
   }
 }
 

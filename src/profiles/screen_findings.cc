@@ -10,7 +10,7 @@
 namespace relay::profiles {
 namespace {
 
-constexpr std::size_t kDialogRows = 24;  // above and below the head; the largest known is 18
+constexpr std::size_t kDialogRows = 24;  // above and below the head; the largest measured is 18
 constexpr std::size_t kGapRows = 3;      // between two choices: a description, a rule
 constexpr std::size_t kTextRows = 6;     // of a question
 
@@ -87,23 +87,23 @@ struct Offer {
 };
 
 /// The lowest list: everything above it is part of the question.
-Offer offer_of(std::span<const Match> matches, const Match& asking) {
-  Offer offer{.first = asking.row, .last = asking.row};
-  if (const auto own = captured(asking, "labels"); !own.empty()) {
+Offer offer_of(std::span<const Match> matches, const Match& head) {
+  Offer offer{.first = head.row, .last = head.row};
+  if (const auto own = captured(head, "labels"); !own.empty()) {
     add_labels(own, offer.choices);
     return offer;
   }
   for (const auto& match : matches) {
-    if (match.role != Role::Choice || match.row <= asking.row) continue;
+    if (match.role != Role::Choice || match.row <= head.row) continue;
     const auto labels = captured(match, "labels");
     const auto number = captured(match, "number");
     const bool first = offer.choices.empty();
     const bool continues = !first && labels.empty() && match.row - offer.last <= kGapRows &&
                            (number.empty() || number == std::to_string(offer.choices.size() + 1));
-    if (first && match.row - asking.row > kDialogRows) break;
+    if (first && match.row - head.row > kDialogRows) break;
     if (!first && !continues) offer.only = false;
-    const bool begins = first || !labels.empty() || number.empty() || number == "1";
-    if (!continues && !begins) continue;  // the rest of another list
+    const bool starts = first || !labels.empty() || number.empty() || number == "1";
+    if (!continues && !starts) continue;  // the rest of another list
     if (!continues) {
       offer.choices.clear();
       offer.first = match.row;
@@ -123,12 +123,12 @@ std::size_t column_of_text(std::string_view row) { return std::min(row.find_firs
 
 /// `❯ No` above `  Yes`: a list without numbers, whose rows start in one column. The user's input has the same mark,
 /// but at the screen's edge.
-Offer cursor_list(std::span<const std::string> rows, const Match& asking) {
+Offer cursor_list(std::span<const std::string> rows, const Match& head) {
   static constexpr std::string_view kMark = "❯ ";
-  Offer offer{.first = asking.row, .last = asking.row};
-  const auto end = std::min(rows.size(), asking.row + kDialogRows);
+  Offer offer{.first = head.row, .last = head.row};
+  const auto end = std::min(rows.size(), head.row + kDialogRows);
   std::optional<std::size_t> marked;
-  for (auto row = asking.row + 1; row < end; ++row) {
+  for (auto row = head.row + 1; row < end; ++row) {
     const auto column = column_of_text(rows[row]);
     if (column == 0 || !std::string_view{rows[row]}.substr(column).starts_with(kMark)) continue;
     offer.only = !marked;
@@ -138,7 +138,7 @@ Offer cursor_list(std::span<const std::string> rows, const Match& asking) {
   const auto column = column_of_text(rows[*marked]);
   const auto belongs = [&](std::size_t row) { return column_of_text(rows[row]) == column + 2; };
   offer.first = offer.last = *marked;
-  while (offer.first > asking.row + 1 && belongs(offer.first - 1)) --offer.first;
+  while (offer.first > head.row + 1 && belongs(offer.first - 1)) --offer.first;
   while (offer.last + 1 < end && belongs(offer.last + 1)) ++offer.last;
   for (auto row = offer.first; row <= offer.last; ++row) {
     const auto text = std::string_view{rows[row]}.substr(row == *marked ? column + kMark.size() : column + 2);
@@ -158,9 +158,9 @@ bool is_drawn_line(std::string_view row) {
   return true;
 }
 
-std::string said_in(std::span<const std::string> rows, std::size_t from, std::size_t end) {
+std::string dialog_text(std::span<const std::string> rows, std::size_t from, std::size_t end) {
   end = std::min(end, rows.size());
-  return profiles::said_in(rows.subspan(std::min(from, end), end - std::min(from, end)));
+  return profiles::dialog_text(rows.subspan(std::min(from, end), end - std::min(from, end)));
 }
 
 /// The lowest of the heads, and whether there are others.
@@ -235,15 +235,15 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
   return static_cast<std::int64_t>(std::llround(*number * factor));
 }
 
-std::string said_in(std::span<const std::string> rows) {
-  std::string said;
+std::string dialog_text(std::span<const std::string> rows) {
+  std::string text;
   for (const auto& row : rows) {
     const auto line = without_frame(row);
     if (is_drawn_line(line)) continue;
-    if (!said.empty()) said += '\n';
-    said += line;
+    if (!text.empty()) text += '\n';
+    text += line;
   }
-  return said;
+  return text;
 }
 
 ScreenFindings detect(const PatternDetector& detector, std::span<const std::string> rows, const TopOf& top_of) {
@@ -255,11 +255,11 @@ ScreenFindings detect(const PatternDetector& detector, std::span<const std::stri
     if (!offer.choices.empty()) {  // text alone is prose; a dialog offers choices
       const auto top = top_of ? top_of(head->row) : std::nullopt;
       const auto end = std::max(offer.first, head->row + 1);
-      auto body = top ? said_in(rows, *top, end) : std::string{};
+      auto body = top ? dialog_text(rows, *top, end) : std::string{};
       const Extent extent{.first = top.value_or(0), .last = offer.last, .body = body};
       auto tool = nearest(matches, *head, Role::PermissionTool, "tool", extent);
       auto command = nearest(matches, *head, Role::PermissionCommand, "command", extent);
-      if (!top) body = said_in(rows, std::min({head->row, tool.row, command.row}), end);
+      if (!top) body = dialog_text(rows, std::min({head->row, tool.row, command.row}), end);
       findings.permission = PermissionDialog{.row = head->row,
                                              .pattern = std::string{head->pattern},
                                              .tool = std::move(tool.text),
@@ -279,7 +279,7 @@ ScreenFindings detect(const PatternDetector& detector, std::span<const std::stri
                          .pattern = std::string{head->pattern},
                          .text = question_text(matches, *head, rows),
                          .choices = std::move(offer.choices),
-                         .body = said_in(rows, top.value_or(head->row), std::max(offer.first, head->row + 1)),
+                         .body = dialog_text(rows, top.value_or(head->row), std::max(offer.first, head->row + 1)),
                          .whole = top && only && offer.only,
                          .last = offer.last};
   }

@@ -13,15 +13,15 @@
 
 namespace relay::profiles {
 
-/// The meaning of a choice, known only from an agent's profile.
-enum class ChoiceMeaning : std::uint8_t { Something, Allow, Deny };
+/// The meaning of a choice; only an agent's profile defines it.
+enum class ChoiceMeaning : std::uint8_t { Other, Approve, Deny };
 
 struct DialogChoice {
-  std::string number = {};  // as shown; empty for buttons
+  std::string number = {};  // as drawn; empty for buttons
   std::string label = {};
   std::string key = {};  // the key in the row, `y` or `esc`; may be empty
   bool marked = false;   // Enter would take it
-  ChoiceMeaning says = ChoiceMeaning::Something;
+  ChoiceMeaning meaning = ChoiceMeaning::Other;
   std::string takes = {};  // the name of the key that takes it directly; may be empty
 
   bool operator==(const DialogChoice&) const = default;
@@ -78,13 +78,13 @@ struct ScreenFindings {
   bool of_setup = false;  // permission or question is a setup dialog, and its pattern the dialog's name
 };
 
-/// The first row of the dialog with this head; none if it is unknown.
+/// The first row of the dialog with this head; none if it was not found.
 using TopOf = std::function<std::optional<std::size_t>(std::size_t head)>;
 
 ScreenFindings detect(const PatternDetector& detector, std::span<const std::string> rows, const TopOf& top_of = {});
 
 /// The text of a dialog's rows: a line for each, without frames and rules.
-std::string said_in(std::span<const std::string> rows);
+std::string dialog_text(std::span<const std::string> rows);
 
 /// "11,950" is 11950, "15.2k" is 15200; empty if it is not a count.
 std::optional<std::int64_t> parse_count(std::string_view text);

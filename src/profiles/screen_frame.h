@@ -1,4 +1,4 @@
-/// A screen as the rules see it: rows of text, their style, the cursor, and what the program reported.
+/// A screen as input of the rules: rows of text, their style, the cursor, and what the program reported.
 ///
 /// The newest rows of the scrollback come before the screen's rows, so that rows that scrolled off since the last
 /// update are still read; the alternate screen has none.

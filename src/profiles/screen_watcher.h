@@ -19,19 +19,18 @@ namespace relay::profiles {
 inline constexpr Millis kMinUpdateInterval{10};  // a flood of output needs no more updates
 inline constexpr Millis kMaxFrame{2'000};        // a program that is in a frame for so long has not ended it
 inline constexpr Millis kSettle{600};            // an idle screen unchanged for so long has ended its turn
-inline constexpr Millis kVanished{
-    1'000};  // a composer that long gone is covered by something; an agent that ends is faster
-inline constexpr Millis kUnknownScreenDelay{8'000};  // an undescribed screen unchanged for so long waits for the user
+inline constexpr Millis kVanished{1'000};  // a composer missing for so long is covered; an ending agent exits sooner
+inline constexpr Millis kUnknownScreenDelay{8'000};  // an undescribed screen unchanged for so long needs the user
 inline constexpr Millis kMaxUnknownScreen{30'000};   // and so does one that is visible for so long, even if it changes
 inline constexpr Millis kStart{5'000};  // a composer visible for so long is usable, whether `ready` was seen or not
 inline constexpr Millis kIdleTimeout{
-    10'000};  // a line-mode program silent for so long without its prompt may be asking
+    10'000};  // a line-mode program silent for so long without its prompt may show a question
 
 struct StateChanged {
-  StateEstimate verdict;
+  StateEstimate estimate;
 };
 struct CommandSeen {
-  commands::Command utterance;
+  commands::Command command;
 };
 using Observation = std::variant<StateChanged, CommandSeen, profiles::PermissionDialog, profiles::QuestionDialog,
                                  profiles::ScreenUsage, profiles::ScreenLimit>;
@@ -52,8 +51,8 @@ class ScreenWatcher {
   [[nodiscard]] std::optional<SteadyTime> covered_since() const { return covered_since_; }
   /// The program has not taken prompts yet. Unknown for a profile without a composer.
   [[nodiscard]] bool is_starting() const { return profile_.has_composer() && !ready_; }
-  [[nodiscard]] const StateEstimate& verdict() const { return verdict_; }
-  [[nodiscard]] const ScreenAnalysis& analysis() const { return picture_; }
+  [[nodiscard]] const StateEstimate& estimate() const { return estimate_; }
+  [[nodiscard]] const ScreenAnalysis& analysis() const { return analysis_; }
 
  private:
   /// The parts of a screen whose change requires an update.
@@ -67,37 +66,37 @@ class ScreenWatcher {
   };
 
   [[nodiscard]] std::optional<SteadyTime> settled_at() const;
-  [[nodiscard]] std::optional<SteadyTime> silent_at() const;
-  [[nodiscard]] std::optional<SteadyTime> strange_at() const;
+  [[nodiscard]] std::optional<SteadyTime> idle_timeout_at() const;
+  [[nodiscard]] std::optional<SteadyTime> unknown_screen_due_at() const;
   [[nodiscard]] std::optional<SteadyTime> started_at() const;
-  [[nodiscard]] bool has_just_vanished(const StateEstimate& verdict, SteadyTime now);
-  void notice_strangeness(const ScreenFrame& frame, StateEstimate& verdict, SteadyTime now);
-  void notice_start(const ScreenFrame& frame, StateEstimate& verdict, SteadyTime now);
+  [[nodiscard]] bool has_just_vanished(const StateEstimate& estimate, SteadyTime now);
+  void update_unknown_screen(const ScreenFrame& frame, StateEstimate& estimate, SteadyTime now);
+  void update_readiness(const ScreenFrame& frame, StateEstimate& estimate, SteadyTime now);
   void report_findings(std::vector<Observation>& out);
-  void hear_turn(std::vector<Observation>& out);
+  void extract_turn(std::vector<Observation>& out);
 
   const CompiledProfile& profile_;
   commands::GrammarOptions grammar_;
-  StateClassifier judge_;
+  StateClassifier classifier_;
   ConversationTracker conversation_;
-  ScreenAnalysis picture_;
-  StateEstimate verdict_;
-  std::optional<ScreenKey> seen_;
+  ScreenAnalysis analysis_;
+  StateEstimate estimate_;
+  std::optional<ScreenKey> last_key_;
   std::uint64_t conversation_revision_ = 0;
-  SteadyTime quiet_since_{};
+  SteadyTime stable_since_{};
   SteadyTime drawn_at_{};
   std::optional<SteadyTime> frame_since_;
-  std::optional<SteadyTime> vanished_since_;                // the composer is gone without a known reason
-  std::optional<SteadyTime> covered_since_;                 // the same, since it was not there at all
+  std::optional<SteadyTime> vanished_since_;                // the composer disappeared for no recognized reason
+  std::optional<SteadyTime> covered_since_;                 // since when no composer row is drawn
   std::optional<SteadyTime> unknown_since_;                 // an undescribed screen replaces the composer
   std::optional<profiles::QuestionDialog> unknown_screen_;  // reported after some time, with this text
-  SteadyTime strange_read_at_{};
+  SteadyTime unknown_screen_read_at_{};
   std::optional<SteadyTime> composer_since_;  // when the first composer appeared
   bool ready_ = false;                        // the program takes prompts
   std::optional<SteadyTime> frame_ends_;      // mid_frame(): the latest end of the frame
   bool turn_open_ = false;                    // it has worked since its last turn ended
   bool idle_after_turn_ = false;              // and is idle since
-  std::uint64_t rows_heard_ = 0;
+  std::uint64_t rows_extracted_ = 0;
   std::string permission_, question_;        // already reported
   std::vector<std::string> usage_, limits_;  // reported in this turn
 };

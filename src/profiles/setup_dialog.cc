@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kSetupGapRows = 3;  // between two choices: a description, an empty row
 
-std::string said_in(std::span<const ScreenRow> rows) {
+std::string dialog_text(std::span<const ScreenRow> rows) {
   std::vector<std::string> texts;
   std::ranges::transform(rows, std::back_inserter(texts), &ScreenRow::text);
-  return profiles::said_in(texts);
+  return profiles::dialog_text(texts);
 }
 
 }  // namespace
@@ -28,10 +28,10 @@ Result<SetupDialogs> SetupDialogs::compile(const std::vector<SetupRule>& rules) 
 }
 
 profiles::DialogChoice SetupDialogs::choice_of(const Compiled& dialog, std::string label) {
-  const auto says = dialog.approve.matches(label) ? profiles::ChoiceMeaning::Allow
-                    : dialog.deny.matches(label)  ? profiles::ChoiceMeaning::Deny
-                                                  : profiles::ChoiceMeaning::Something;
-  return {.label = std::move(label), .says = says};
+  const auto meaning = dialog.approve.matches(label) ? profiles::ChoiceMeaning::Approve
+                       : dialog.deny.matches(label)  ? profiles::ChoiceMeaning::Deny
+                                                     : profiles::ChoiceMeaning::Other;
+  return {.label = std::move(label), .meaning = meaning};
 }
 
 /// None: another row is below the dialog, so it is closed.
@@ -72,7 +72,7 @@ std::optional<profiles::ScreenFindings> SetupDialogs::find(const Compiled& dialo
                                                            std::size_t top) {
   auto offer = offer_of(dialog, rows, top + 1);
   if (!offer) return std::nullopt;
-  auto body = said_in(rows.subspan(top, offer->first - top));
+  auto body = dialog_text(rows.subspan(top, offer->first - top));
   const auto last = offer->end - 1;
   profiles::ScreenFindings findings;
   findings.of_setup = true;

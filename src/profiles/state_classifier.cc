@@ -7,7 +7,7 @@ namespace {
 
 using terminal::ProgramState;
 
-State said_by(ProgramState state) {
+State state_from(ProgramState state) {
   switch (state) {
     case ProgramState::Working: return State::Working;
     case ProgramState::Blocked: return State::Blocked;
@@ -19,8 +19,8 @@ State said_by(ProgramState state) {
   return State::Unknown;
 }
 
-State said_by(CompiledProfile::TitleState says) {
-  switch (says) {
+State state_from(CompiledProfile::TitleState title) {
+  switch (title) {
     case CompiledProfile::TitleState::Blocked: return State::Blocked;
     case CompiledProfile::TitleState::Working: return State::Working;
     case CompiledProfile::TitleState::Idle: return State::Idle;
@@ -29,14 +29,14 @@ State said_by(CompiledProfile::TitleState says) {
   return State::Unknown;
 }
 
-std::string said_by(const profiles::ScreenFindings& findings) {
+std::string dialog_detail(const profiles::ScreenFindings& findings) {
   if (findings.of_setup)
     return format("its dialog {} is open",
                   findings.permission ? findings.permission->pattern : findings.question->pattern);
   return findings.permission ? "it asks for permission" : "a dialog is open";
 }
 
-/// There is text where the cursor waits, and the program reads keys: some kind of prompt.
+/// There is text at the cursor, and the program reads keys: some kind of prompt.
 bool reads_keys(const ScreenFrame& frame) { return frame.takes_pastes && !frame.rows[frame.cursor_row].blank(); }
 
 }  // namespace
@@ -54,74 +54,74 @@ std::string_view name_of(State state) {
 
 std::string_view reason_of(Blocker blocker) {
   switch (blocker) {
-    case Blocker::Known: return "a dialog is open";
+    case Blocker::Dialog: return "a dialog is open";
     case Blocker::UnknownScreen: return "the screen is not understood";
-    case Blocker::Silence: return "it is silent without a prompt";
+    case Blocker::Silent: return "it is silent without a prompt";
   }
   return "";
 }
 
 StateEstimate StateClassifier::classify(const ScreenFrame& frame, const ScreenAnalysis& analysis) {
-  StateEstimate verdict;
+  StateEstimate estimate;
   bool blocked = false, working = false;
-  const auto hear = [&](std::string_view witness, State state, std::string says) {
+  const auto add_evidence = [&](std::string_view source, State state, std::string detail) {
     blocked = blocked || state == State::Blocked;
     working = working || state == State::Working;
-    verdict.evidence.push_back({witness, std::move(says)});
+    estimate.evidence.push_back({source, std::move(detail)});
   };
-  if (const State state = said_by(frame.status.state); state != State::Unknown)
-    hear("status", state,
-         format("{}{}", name_of(state), frame.status.state == ProgramState::Error ? ", after an error" : ""));
-  if (const State state = said_by(profile_.title_state(frame.title)); state != State::Unknown)
-    hear("title", state, format("{} (\"{}\")", name_of(state), frame.title));
-  if (analysis.working_mark) hear("screen", State::Working, "a mark of work is drawn");
+  if (const State state = state_from(frame.status.state); state != State::Unknown)
+    add_evidence("status", state,
+                 format("{}{}", name_of(state), frame.status.state == ProgramState::Error ? ", after an error" : ""));
+  if (const State state = state_from(profile_.title_state(frame.title)); state != State::Unknown)
+    add_evidence("title", state, format("{} (\"{}\")", name_of(state), frame.title));
+  if (analysis.working_mark) add_evidence("screen", State::Working, "a mark of work is drawn");
   const auto& composer = analysis.composer;
-  const bool asks = analysis.findings.permission || analysis.findings.question;
+  const bool has_dialog = analysis.findings.permission || analysis.findings.question;
   // Dialogs in the agent's text do not count: while a frame is drawn they may be visible without the composer.
-  verdict.vanished = was_ready_ && analysis.dialog_in_words && !asks && !blocked && !working;
-  if (analysis.dialog_mark || asks) hear("screen", State::Blocked, said_by(analysis.findings));
+  estimate.vanished = was_ready_ && analysis.dialog_in_words && !has_dialog && !blocked && !working;
+  if (analysis.dialog_mark || has_dialog) add_evidence("screen", State::Blocked, dialog_detail(analysis.findings));
   if (composer) {
     was_ready_ = true;
-    verdict.evidence.push_back({"composer", !composer->focused         ? "seen, the cursor is elsewhere"
-                                            : !composer->draft.empty() ? "holds a draft"
-                                                                       : "empty and in focus"});
+    estimate.evidence.push_back({"composer", !composer->focused         ? "seen, the cursor is elsewhere"
+                                             : !composer->draft.empty() ? "holds a draft"
+                                                                        : "empty and in focus"});
   } else if (was_ready_ && !working && !blocked && profile_.profile().composer.line_mode && !reads_keys(frame)) {
-    hear("composer", State::Working, "the prompt is gone, no keys are read: a line was sent");
-    verdict.presumed = true;
+    add_evidence("composer", State::Working, "the prompt disappeared and no keys are read: a line was sent");
+    estimate.presumed = true;
   } else if (was_ready_ && !working && !blocked) {
-    hear("composer", State::Blocked, "the composer is gone: something we do not know is open");
-    verdict.blocker = Blocker::UnknownScreen;
-    verdict.vanished = !profile_.profile().composer.line_mode;  // such a program removes its prompt with every line
+    add_evidence("composer", State::Blocked, "the composer disappeared: an unknown dialog may be open");
+    estimate.blocker = Blocker::UnknownScreen;
+    estimate.vanished = !profile_.profile().composer.line_mode;  // such a program removes its prompt with every line
   } else {
-    verdict.evidence.push_back({"composer", "not seen"});
+    estimate.evidence.push_back({"composer", "not seen"});
   }
   if (blocked)
-    verdict.state = State::Blocked;
+    estimate.state = State::Blocked;
   else if (working)
-    verdict.state = State::Working;
+    estimate.state = State::Working;
   else if (composer && composer->focused)
-    verdict.state = composer->draft.empty() ? State::Idle : State::Typing;
+    estimate.state = composer->draft.empty() ? State::Idle : State::Typing;
   else if (composer)
-    verdict.vanished = true;  // the cursor is elsewhere, as in the middle of a frame
-  return verdict;
+    estimate.vanished = true;  // the cursor is elsewhere, as in the middle of a frame
+  return estimate;
 }
 
-void StateClassifier::mark_silent(StateEstimate& verdict) {
-  verdict.state = State::Blocked;
-  verdict.blocker = Blocker::Silence;
-  verdict.presumed = false;
-  verdict.evidence.push_back({"composer", "silent without a prompt: something we do not know may be open"});
+void StateClassifier::mark_silent(StateEstimate& estimate) {
+  estimate.state = State::Blocked;
+  estimate.blocker = Blocker::Silent;
+  estimate.presumed = false;
+  estimate.evidence.push_back({"composer", "silent without a prompt: an unknown dialog may be open"});
 }
 
-void StateClassifier::not_understood(StateEstimate& verdict) {
-  verdict.state = State::Blocked;
-  verdict.blocker = Blocker::UnknownScreen;
-  verdict.evidence.push_back({"screen", std::string{kNotUnderstood}});
+void StateClassifier::mark_unknown_screen(StateEstimate& estimate) {
+  estimate.state = State::Blocked;
+  estimate.blocker = Blocker::UnknownScreen;
+  estimate.evidence.push_back({"screen", std::string{kNotUnderstood}});
 }
 
-void StateClassifier::not_ready(StateEstimate& verdict) {
-  verdict.state = State::Unknown;
-  verdict.evidence.push_back({"screen", "the program is still starting"});
+void StateClassifier::mark_not_ready(StateEstimate& estimate) {
+  estimate.state = State::Unknown;
+  estimate.evidence.push_back({"screen", "the program is still starting"});
 }
 
 }  // namespace relay::profiles

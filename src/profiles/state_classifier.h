@@ -28,12 +28,12 @@ inline constexpr std::string_view kNotUnderstood = "the agent shows a screen tha
 
 /// Why an agent counts as blocked.
 enum class Blocker : std::uint8_t {
-  Known,          // it reports so, or its dialog is recognized
+  Dialog,         // the program reports one, or one is recognized
   UnknownScreen,  // no composer is drawn, and the screen is unknown
-  Silence,        // nothing is drawn, and it has been silent for long
+  Silent,         // nothing is drawn, and there was no output for long
 };
 
-/// For users: why nothing is typed to a blocked agent. Mentions a dialog only where one is known.
+/// For users: why nothing is typed to a blocked agent. Mentions a dialog only where one is recognized.
 [[nodiscard]] std::string_view reason_of(Blocker blocker);
 
 struct Evidence {
@@ -44,9 +44,9 @@ struct Evidence {
 struct StateEstimate {
   State state = State::Unknown;
   std::vector<Evidence> evidence = {};
-  bool presumed = false;             // working only because the prompt is gone: valid while it writes output
-  Blocker blocker = Blocker::Known;  // only if blocked
-  bool vanished = false;  // the composer is gone or without its cursor, for an unknown reason: it may be redrawn
+  bool presumed = false;              // working only because the prompt disappeared: valid while it writes output
+  Blocker blocker = Blocker::Dialog;  // only if blocked
+  bool vanished = false;  // the composer is missing or without its cursor, for an unknown reason: it may be redrawn
 };
 
 class StateClassifier {
@@ -56,12 +56,12 @@ class StateClassifier {
   StateEstimate classify(const ScreenFrame& frame, const ScreenAnalysis& analysis);
   /// A composer was seen once.
   [[nodiscard]] bool was_ready() const { return was_ready_; }
-  /// A presumed worker has been silent for long: it may wait for an answer.
-  static void mark_silent(StateEstimate& verdict);
-  /// A screen is visible for long and no composer was ever seen: it waits for the user.
-  static void not_understood(StateEstimate& verdict);
+  /// A presumed worker had no output for long: it may show a question.
+  static void mark_silent(StateEstimate& estimate);
+  /// A screen is visible for long and no composer was ever seen: it needs the user.
+  static void mark_unknown_screen(StateEstimate& estimate);
   /// The composer is drawn, and the program does not take prompts yet.
-  static void not_ready(StateEstimate& verdict);
+  static void mark_not_ready(StateEstimate& estimate);
 
  private:
   const CompiledProfile& profile_;

@@ -1,4 +1,4 @@
-/// The user's profiles on disk: `profiles/*.toml` in the home of Agent Relay.
+/// The user's profiles on disk: `profiles/*.toml` in the home directory of Agent Relay.
 #pragma once
 
 #include <string>

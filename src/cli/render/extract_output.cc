@@ -123,13 +123,13 @@ void add_number(json::object& object, std::string_view name, const std::optional
 json::object observation_object(const profiles::Observation& observation) {
   return std::visit(Overloads{[](const profiles::StateChanged& changed) {
                                 json::array evidence;
-                                for (const auto& each : changed.verdict.evidence)
+                                for (const auto& each : changed.estimate.evidence)
                                   evidence.push_back(json::object{{"source", each.source}, {"detail", each.detail}});
                                 return json::object{{"type", "state"},
-                                                    {"state", profiles::name_of(changed.verdict.state)},
+                                                    {"state", profiles::name_of(changed.estimate.state)},
                                                     {"evidence", std::move(evidence)}};
                               },
-                              [](const profiles::CommandSeen& seen) { return command_json(seen.utterance); },
+                              [](const profiles::CommandSeen& seen) { return command_json(seen.command); },
                               [](const profiles::PermissionDialog& dialog) {
                                 return json::object{{"type", "permission"},
                                                     {"tool", dialog.tool},
@@ -169,7 +169,7 @@ std::string observation_line(const profiles::TimedObservation& timed) {
   const auto* seen = std::get_if<profiles::CommandSeen>(&timed.observation);
   std::string text;
   if (seen != nullptr) {
-    text = describe(seen->utterance);
+    text = describe(seen->command);
   } else {
     auto object = observation_object(timed.observation);
     text = string_member(object, "type").value_or("");

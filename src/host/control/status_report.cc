@@ -15,7 +15,7 @@ void write_state(text::JsonWriter& answer, const HostStatus& status) {
         .end();
   if (status.record.headless)
     answer.begin_element().field("source", "process").field("detail", "it runs without a terminal of ours").end();
-  for (const auto& [witness, says] : status.monitor.watcher().verdict().evidence)
+  for (const auto& [witness, says] : status.monitor.watcher().estimate().evidence)
     answer.begin_element().field("source", witness).field("detail", says).end();
   answer.end();
 }

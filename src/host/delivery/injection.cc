@@ -98,7 +98,7 @@ InjectionDecision Injection::after_paste(const InjectionInput& input) {
   edited_ = after_us(input.typing.edit) || (was_visible_ && !was_ours_);
   switch (input.state) {
     case State::Blocked:
-      return wait(input.blocker == profiles::Blocker::Known ? "a dialog opened before Enter"
+      return wait(input.blocker == profiles::Blocker::Dialog ? "a dialog opened before Enter"
                                                             : profiles::reason_of(input.blocker));
     case State::Unknown: return wait("the screen is not understood");
     case State::Working:

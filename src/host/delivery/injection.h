@@ -60,7 +60,7 @@ struct HeldKeys {
 struct InjectionInput {
   SteadyTime now{};
   profiles::State state = profiles::State::Unknown;
-  profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
+  profiles::Blocker blocker = profiles::Blocker::Dialog;  // of a blocked one
   SteadyTime since{};                                    // the state has held from then on
   TypingTimes typing = {};                               // by the user
   bool draft_is_ours = true;                             // the composer begins with the pasted text

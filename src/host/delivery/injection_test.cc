@@ -47,7 +47,7 @@ TEST_F(InjectionTest, UnknownScreenIsNotReportedAsDialog) {
   ASSERT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
   EXPECT_EQ(reason(), "the screen is not understood");
-  now.blocker = profiles::Blocker::Known;
+  now.blocker = profiles::Blocker::Dialog;
   EXPECT_EQ(reason(), "a dialog opened before Enter");
 }
 

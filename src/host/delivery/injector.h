@@ -89,7 +89,7 @@ class Injector final : public InjectionQueue {
     SteadyTime now{};
     WallMs wall = 0;
     profiles::State state = profiles::State::Unknown;
-    profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
+    profiles::Blocker blocker = profiles::Blocker::Dialog;  // of a blocked one
     SteadyTime since{};
     TypingTimes typing = {};
     const std::optional<profiles::Composer>* composer = nullptr;

@@ -83,7 +83,7 @@ class DeliveryPipeline final {
     WallMs wall = 0;
     profiles::State state = profiles::State::Unknown;      // by all that is known
     profiles::State screen = profiles::State::Unknown;     // as it is drawn
-    profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
+    profiles::Blocker blocker = profiles::Blocker::Dialog;  // of a blocked one
     SteadyTime since{};
     TypingTimes typing = {};
     const std::optional<profiles::Composer>* composer = nullptr;

@@ -71,7 +71,7 @@ class DeliveryScheduler final : public SilentDeliveries {
     SteadyTime now{};
     WallMs wall = 0;
     profiles::State state = profiles::State::Unknown;
-    profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
+    profiles::Blocker blocker = profiles::Blocker::Dialog;  // of a blocked one
     SteadyTime since{};
     adapters::NativeCapabilities can = {};
     bool typed_into = true;  // false: no profile describes the program

@@ -41,7 +41,7 @@ std::optional<std::size_t> only_one(const std::vector<DialogChoice>& choices, Fi
 }
 
 std::optional<std::size_t> that_says(const Dialog& dialog, ChoiceMeaning says) {
-  return only_one(dialog.choices, [&](const DialogChoice& each) { return each.says == says; });
+  return only_one(dialog.choices, [&](const DialogChoice& each) { return each.meaning == says; });
 }
 
 Dialog made(PromptKind kind, std::string about, const std::string& body, bool certain,
@@ -74,7 +74,7 @@ bool has_own_keys(const Dialog& dialog) {
 bool can_press(const Dialog& dialog, DialogKeys press) {
   if (!dialog.certain) return false;
   if (dialog.kind == PromptKind::Permission &&
-      !(that_says(dialog, ChoiceMeaning::Allow) && that_says(dialog, ChoiceMeaning::Deny)))
+      !(that_says(dialog, ChoiceMeaning::Approve) && that_says(dialog, ChoiceMeaning::Deny)))
     return false;
   if (has_own_keys(dialog)) return true;
   switch (press) {
@@ -89,7 +89,7 @@ Result<std::size_t> choice_for(const Dialog& dialog, const PromptAnswer& reply) 
   std::optional<std::size_t> choice;
   if (dialog.kind == PromptKind::Permission) {
     choice =
-        that_says(dialog, reply.verdict == PromptAnswer::Decision::Allow ? ChoiceMeaning::Allow : ChoiceMeaning::Deny);
+        that_says(dialog, reply.verdict == PromptAnswer::Decision::Allow ? ChoiceMeaning::Approve : ChoiceMeaning::Deny);
   } else if (reply.answers.size() == 1) {
     choice = only_one(dialog.choices, [&](const DialogChoice& each) {
       return same_words(each.label, reply.answers.front()) || each.number == reply.answers.front();

@@ -28,7 +28,7 @@ struct DialogDriverTest : ::testing::Test, AdapterBridgeListener {
         "run",
         "Shell",
         "make",
-        {{"1", "Yes", "", true, profiles::ChoiceMeaning::Allow}, {"2", "No", "", false, profiles::ChoiceMeaning::Deny}},
+        {{"1", "Yes", "", true, profiles::ChoiceMeaning::Approve}, {"2", "No", "", false, profiles::ChoiceMeaning::Deny}},
         "make",
         true};
     view = {.now = loop.now().steady, .asking = &shown};

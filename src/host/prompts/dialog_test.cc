@@ -16,7 +16,7 @@ profiles::ScreenFindings permission(std::vector<DialogChoice> choices) {
   return findings;
 }
 profiles::ScreenFindings usual() {
-  return permission({{"1", "Allow once", "", true, ChoiceMeaning::Allow},
+  return permission({{"1", "Allow once", "", true, ChoiceMeaning::Approve},
                      {"2", "Allow for this session", ""},
                      {"3", "No", "esc", false, ChoiceMeaning::Deny}});
 }
@@ -55,12 +55,12 @@ TEST(Dialog, CanBePressedOnlyWhereEachAnswerHasOneChoice) {
   part.permission->whole = false;
   EXPECT_FALSE(can_press(*dialog_in(part), DialogKeys::Cursor)) << "nobody knows what else it says";
   auto two = usual();
-  two.permission->choices[1].says = ChoiceMeaning::Allow;
+  two.permission->choices[1].meaning = ChoiceMeaning::Approve;
   EXPECT_FALSE(can_press(*dialog_in(two), DialogKeys::Cursor));
   auto unmarked = usual();
   unmarked.permission->choices[0].marked = false;
   EXPECT_FALSE(can_press(*dialog_in(unmarked), DialogKeys::Cursor));
-  EXPECT_TRUE(can_press(*dialog_in(permission({{"", "Yes", "y", false, ChoiceMeaning::Allow},
+  EXPECT_TRUE(can_press(*dialog_in(permission({{"", "Yes", "y", false, ChoiceMeaning::Approve},
                                                {"", "No", "n", false, ChoiceMeaning::Deny}})),
                         DialogKeys::Letter));
 }

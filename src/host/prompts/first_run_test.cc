@@ -72,7 +72,7 @@ std::map<std::string, Known> moments_of(const profiles::CompiledProfile& eyes, c
   };
   const auto look = [&](double seconds) {
     (void)watcher.update(screen, at(seconds).steady);
-    (void)asked.update(watcher.verdict().state, watcher.analysis().findings, at(seconds));
+    (void)asked.update(watcher.estimate().state, watcher.analysis().findings, at(seconds));
   };
   const auto wait_until = [&](double seconds) {
     for (;;) {
@@ -86,7 +86,7 @@ std::map<std::string, Known> moments_of(const profiles::CompiledProfile& eyes, c
   for (const auto& event : recording.events) {
     wait_until(event.seconds);
     if (event.kind == 'm')
-      moments[event.data] = {watcher.verdict().state, asked.unanswered(), dialog_in(watcher.analysis().findings)};
+      moments[event.data] = {watcher.estimate().state, asked.unanswered(), dialog_in(watcher.analysis().findings)};
     if (event.kind == 'o') screen.feed(event.data);
     look(event.seconds);
   }

@@ -58,7 +58,7 @@ std::vector<Seen> requests_in(const profiles::CompiledProfile& eyes, const Recor
   std::map<std::string, Seen> seen;
   std::vector<std::string> order;
   const auto asking = [&] {
-    return watcher.verdict().state == State::Blocked ? watcher.analysis().findings : profiles::ScreenFindings{};
+    return watcher.estimate().state == State::Blocked ? watcher.analysis().findings : profiles::ScreenFindings{};
   };
   const auto take = [&](const PromptTracker::Events& told, SteadyTime now) {
     for (const auto& event : told) {
@@ -76,7 +76,7 @@ std::vector<Seen> requests_in(const profiles::CompiledProfile& eyes, const Recor
   };
   const auto look = [&](double seconds) {
     (void)watcher.update(screen, at(seconds).steady);
-    take(asked.update(watcher.verdict().state, watcher.analysis().findings, at(seconds)), at(seconds).steady);
+    take(asked.update(watcher.estimate().state, watcher.analysis().findings, at(seconds)), at(seconds).steady);
     // Whatever is on the screen now, a request that is over is not answered by it.
     PromptTracker::Events anew;
     for (const auto& [request, each] : seen) {

@@ -315,7 +315,7 @@ struct PromptKeysTest : PromptTrackerTest {
 
   static profiles::ScreenFindings offering(std::string command, std::string body) {
     auto findings = dialog(std::move(command));
-    findings.permission->choices = {{"1", "Yes", "", true, profiles::ChoiceMeaning::Allow},
+    findings.permission->choices = {{"1", "Yes", "", true, profiles::ChoiceMeaning::Approve},
                                     {"2", "No", "", false, profiles::ChoiceMeaning::Deny}};
     findings.permission->body = std::move(body);
     findings.permission->whole = true;

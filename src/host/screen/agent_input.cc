@@ -16,7 +16,7 @@ constexpr std::string_view kStringEnd = "\x1b\\";
 KeyHold key_hold(const KeyHoldView& view) {
   if (view.mid_frame) return KeyHold::Frame;
   if (view.state == profiles::State::Blocked)
-    return view.blocker == profiles::Blocker::Silence ? KeyHold::EarlierBounded : KeyHold::Earlier;
+    return view.blocker == profiles::Blocker::Silent ? KeyHold::EarlierBounded : KeyHold::Earlier;
   const bool unseen = view.overtaken && view.screen == profiles::State::Unknown;
   return view.message_unsent || unseen ? KeyHold::All : KeyHold::None;
 }

@@ -41,7 +41,7 @@ enum class KeyHold : std::uint8_t {
 /// What decides which keys are held.
 struct KeyHoldView {
   profiles::State state = profiles::State::Unknown;      // by all that is known
-  profiles::Blocker blocker = profiles::Blocker::Known;  // of a blocked one
+  profiles::Blocker blocker = profiles::Blocker::Dialog;  // of a blocked one
   profiles::State screen = profiles::State::Unknown;
   bool mid_frame = false;       // a frame is incomplete; the watcher bounds its time
   bool message_unsent = false;  // a message of ours is in the composer

@@ -268,7 +268,7 @@ TEST_F(DialogInputTest, SequenceBegunBeforeLateDialogStaysWhole) {
 
 TEST(KeyHold, KeysAreNotReleasedIntoUndescribedDialog) {
   using profiles::Blocker, profiles::State;
-  EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::Known}), KeyHold::Earlier);
+  EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::Dialog}), KeyHold::Earlier);
   EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::UnknownScreen}), KeyHold::Earlier);
   EXPECT_EQ(key_hold({.state = State::Typing, .mid_frame = true, .message_unsent = true}), KeyHold::Frame)
       << "the frame may be a dialog's";
@@ -276,7 +276,7 @@ TEST(KeyHold, KeysAreNotReleasedIntoUndescribedDialog) {
 
 TEST(KeyHold, NothingIsHeldForEverWithoutADialog) {
   using profiles::Blocker, profiles::State;
-  EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::Silence}), KeyHold::EarlierBounded);
+  EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::Silent}), KeyHold::EarlierBounded);
   EXPECT_EQ(key_hold({.state = State::Typing, .message_unsent = true}), KeyHold::All);
   EXPECT_EQ(key_hold({.state = State::Typing}), KeyHold::None);
   EXPECT_EQ(key_hold({.state = State::Working, .screen = State::Unknown, .overtaken = true}), KeyHold::All);

@@ -49,7 +49,7 @@ std::vector<profiles::Observation> ScreenMonitor::update(SteadyTime now) {
   for (const auto& observation : observations) {
     const auto* changed = std::get_if<profiles::StateChanged>(&observation);
     if (changed == nullptr) continue;
-    state_ = changed->verdict.state;
+    state_ = changed->estimate.state;
     since_ = now;
   }
   return observations;

@@ -28,7 +28,7 @@ State Watched::state_at(double seconds) const {
   State state = State::Unknown;
   for (const auto& moment : moments) {
     if (moment.seconds > seconds) break;
-    if (const auto* changed = std::get_if<StateChanged>(&moment.observation)) state = changed->verdict.state;
+    if (const auto* changed = std::get_if<StateChanged>(&moment.observation)) state = changed->estimate.state;
   }
   return state;
 }
@@ -36,9 +36,9 @@ State Watched::state_at(double seconds) const {
 std::vector<commands::SendCommand> Watched::commands() const {
   std::vector<commands::SendCommand> all;
   for (const auto& moment : moments) {
-    const auto* said = std::get_if<CommandSeen>(&moment.observation);
-    if (said == nullptr) continue;
-    if (const auto* command = std::get_if<commands::SendCommand>(&said->utterance)) all.push_back(*command);
+    const auto* seen = std::get_if<CommandSeen>(&moment.observation);
+    if (seen == nullptr) continue;
+    if (const auto* command = std::get_if<commands::SendCommand>(&seen->command)) all.push_back(*command);
   }
   return all;
 }
@@ -51,7 +51,7 @@ Watched watch(const CompiledProfile& compiled, const terminal::testing::Recordin
     for (auto& observation : watcher.update(screen, at(seconds)))
       watched.moments.push_back({seconds, std::move(observation)});
   };
-  const auto wait_until = [&](double seconds) {
+  const auto advance_to = [&](double seconds) {
     while (const auto due = watcher.next_update_at()) {
       const double when = std::chrono::duration<double>(due->time_since_epoch()).count();
       if (when >= seconds) break;
@@ -61,7 +61,7 @@ Watched watch(const CompiledProfile& compiled, const terminal::testing::Recordin
   bool was_alternate = false;
   double last = 0;
   for (const auto& event : recording.events) {
-    wait_until(event.seconds);
+    advance_to(event.seconds);
     last = event.seconds;
     if (event.kind == 'r') screen.resize(terminal::testing::size_of(event.data));
     if (event.kind == 'o') {
@@ -75,7 +75,7 @@ Watched watch(const CompiledProfile& compiled, const terminal::testing::Recordin
     was_alternate = screen.alternate();
     look(event.seconds);
   }
-  wait_until(last + kFinalDelay);
+  advance_to(last + kFinalDelay);
   return watched;
 }
 

@@ -1,4 +1,4 @@
-/// Plays a recording as a host would watch the agent: bytes in, observations out, on the recording's clock.
+/// Plays a recording as a host watches the agent: bytes in, observations out, on the recording's clock.
 #pragma once
 
 #include <string>
