@@ -7,15 +7,15 @@
 
 namespace relay::simulation {
 
-BadClient::BadClient(net::Network& network, Random& random, Trace& trace, HistoryChecker& ledger, std::string claimed,
+BadClient::BadClient(net::Network& network, Random& random, Trace& trace, HistoryChecker& checker, std::string claimed,
                      std::string unclaimed)
     : network_{network},
       random_{random},
       trace_{trace},
-      ledger_{ledger},
+      checker_{checker},
       claimed_{std::move(claimed)},
       unclaimed_{std::move(unclaimed)},
-      deed_{static_cast<StoreChange>(random.below(static_cast<std::uint64_t>(StoreChange::Last)))} {}
+      fault_{static_cast<Fault>(random.below(static_cast<std::uint64_t>(Fault::Last)))} {}
 
 void BadClient::start() {
   network_.connect(kSocketPath, [this, alive = lifetime_.watch()](auto stream) {
@@ -39,30 +39,28 @@ void BadClient::hello(std::string_view name) {
 }
 
 void BadClient::act() {
-  trace_.line("a bad client does deed {}", static_cast<int>(deed_));
-  switch (deed_) {
-    case StoreChange::Garbage: {
+  trace_.line("a bad client commits violation {}", static_cast<int>(fault_));
+  switch (fault_) {
+    case Fault::Garbage: {
       std::string bytes(1 + random_.below(300), '\0');
       for (auto& byte : bytes) byte = static_cast<char>(random_.below(256));
       return stream_->write(bytes);
     }
-    case StoreChange::HugeHeader: return stream_->write(std::string_view{"\x00\x7f\xff\xff{", 5});
-    case StoreChange::HalfAFrame: return stream_->write(std::string_view{"\x00\x00\x01\x00{\"v\":1,", 11});
-    case StoreChange::NotAnObject: return frame("[1,2,3]");
-    case StoreChange::BadUtf8: return frame("{\"v\":1,\"type\":\"HELLO\",\"id\":\"\xff\xfe\",\"ts\":1,\"payload\":{}}");
-    case StoreChange::Nested:
-      return frame(R"({"v":1,"type":"HELLO","id":"h","ts":1,"payload":)" + std::string(20'000, '['));
-    case StoreChange::UnknownType: return frame(R"({"v":1,"type":"SURPRISE","id":"h","ts":1,"payload":{}})");
-    case StoreChange::SendBeforeHello:
-      return frame(R"({"v":1,"type":"SEND","id":"s","ts":1,"payload":{"body":"no name"}})");
-    case StoreChange::ForgedSender:
+    case Fault::HugeHeader: return stream_->write(std::string_view{"\x00\x7f\xff\xff{", 5});
+    case Fault::HalfAFrame: return stream_->write(std::string_view{"\x00\x00\x01\x00{\"v\":1,", 11});
+    case Fault::NotAnObject: return frame("[1,2,3]");
+    case Fault::BadUtf8: return frame("{\"v\":1,\"type\":\"HELLO\",\"id\":\"\xff\xfe\",\"ts\":1,\"payload\":{}}");
+    case Fault::Nested: return frame(R"({"v":1,"type":"HELLO","id":"h","ts":1,"payload":)" + std::string(20'000, '['));
+    case Fault::UnknownType: return frame(R"({"v":1,"type":"SURPRISE","id":"h","ts":1,"payload":{}})");
+    case Fault::SendBeforeHello: return frame(R"({"v":1,"type":"SEND","id":"s","ts":1,"payload":{"body":"no name"}})");
+    case Fault::ForgedSender:
       return frame(format(
           R"({{"v":1,"type":"SEND","id":"s","ts":1,"from":"{}","to":"{}","payload":{{"kind":"message","body":"forged"}}}})",
           claimed_, claimed_));
-    case StoreChange::BadName: return hello(R"(a\u0007b c)");
-    case StoreChange::StealsClaimedName: return hello(claimed_);
-    case StoreChange::StealsName: return hello(unclaimed_.empty() ? claimed_ : unclaimed_);
-    case StoreChange::FloodsAndNeverReads:
+    case Fault::BadName: return hello(R"(a\u0007b c)");
+    case Fault::StealsClaimedName: return hello(claimed_);
+    case Fault::StealsName: return hello(unclaimed_.empty() ? claimed_ : unclaimed_);
+    case Fault::FloodsAndNeverReads:
       stream_->pause_reading();
       hello("Flood");
       for (int i = 0; i < 60; ++i)
@@ -70,27 +68,26 @@ void BadClient::act() {
             R"({{"v":1,"type":"SEND","id":"f{}","ts":1,"to":"{}","payload":{{"kind":"message","body":"flood"}}}})", i,
             claimed_));
       return;
-    case StoreChange::AcknowledgesOthersMail:
+    case Fault::AcknowledgesOthersDeliveries:
       hello("Nosy");
       for (int key = 1; key < 60; ++key)
         frame(format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":1}}}})",
                      records::delivery_id(Key{key})));
       return;
-    case StoreChange::PassesBy: return hello(format("Visitor{}", random_.below(3)));
-    case StoreChange::Last: return;
+    case Fault::Leaves: return hello(format("Guest{}", random_.below(3)));
+    case Fault::Last: return;
   }
 }
 
 void BadClient::on_bytes(std::string_view bytes) {
-  heard_.append(bytes);
-  if (deed_ == StoreChange::PassesBy && heard_.find("\"type\":\"WELCOME\"") != heard_.npos) {
-    heard_.clear();
+  received_.append(bytes);
+  if (fault_ == Fault::Leaves && received_.find("\"type\":\"WELCOME\"") != received_.npos) {
+    received_.clear();
     return frame(R"({"v":1,"type":"BYE","id":"b","ts":1,"payload":{}})");
   }
-  const bool thief =
-      deed_ == StoreChange::StealsClaimedName || (deed_ == StoreChange::StealsName && unclaimed_.empty());
-  if (thief && heard_.find("\"type\":\"WELCOME\"") != heard_.npos)
-    ledger_.violate_unless_damaged("somebody without the token got the name " + claimed_);
+  const bool thief = fault_ == Fault::StealsClaimedName || (fault_ == Fault::StealsName && unclaimed_.empty());
+  if (thief && received_.find("\"type\":\"WELCOME\"") != received_.npos)
+    checker_.violate_unless_damaged("a client without the token got the name " + claimed_);
 }
 
 }  // namespace relay::simulation

@@ -14,18 +14,18 @@ namespace relay::simulation {
 class BadClient final : private net::StreamListener {
  public:
   /// `claimed` is the name of a program that claimed it, `unclaimed` one that did not (may be empty).
-  BadClient(net::Network& network, Random& random, Trace& trace, HistoryChecker& ledger, std::string claimed,
+  BadClient(net::Network& network, Random& random, Trace& trace, HistoryChecker& checker, std::string claimed,
             std::string unclaimed);
 
-  /// Only greets and leaves; nobody uses its name afterwards.
-  void pass_by() {
-    deed_ = StoreChange::PassesBy;
+  /// Connects under a new name and leaves.
+  void visit() {
+    fault_ = Fault::Leaves;
     start();
   }
   void start();
 
  private:
-  enum class StoreChange {
+  enum class Fault {
     Garbage,
     HugeHeader,
     HalfAFrame,
@@ -39,8 +39,8 @@ class BadClient final : private net::StreamListener {
     StealsClaimedName,
     StealsName,
     FloodsAndNeverReads,
-    AcknowledgesOthersMail,
-    PassesBy,
+    AcknowledgesOthersDeliveries,
+    Leaves,
     Last,
   };
 
@@ -54,11 +54,11 @@ class BadClient final : private net::StreamListener {
   net::Network& network_;
   Random& random_;
   Trace& trace_;
-  HistoryChecker& ledger_;
+  HistoryChecker& checker_;
   std::string claimed_;
   std::string unclaimed_;
-  StoreChange deed_;
-  std::string heard_;
+  Fault fault_;
+  std::string received_;
   std::unique_ptr<net::Stream> stream_;
   Lifetime lifetime_;
 };

@@ -55,38 +55,38 @@ Row* DeliveryModel::find(Key key) {
   return found == rows_.end() ? nullptr : &found->second;
 }
 
-DeliveryModel::Verdict DeliveryModel::add(const records::AddDelivery& added, std::uint64_t number, WallMs said_at) {
+DeliveryModel::Violation DeliveryModel::add(const records::AddDelivery& added, std::uint64_t number, WallMs sent_at) {
   const auto& delivery = added.delivery;
-  Row row{.delivery = delivery, .number = number, .said_at = said_at};
+  Row row{.delivery = delivery, .number = number, .sent_at = sent_at};
   row.held = delivery.hold == Hold::Policy;
-  row.again = !made_.insert({delivery.message, delivery.to, delivery.frame_kind, delivery.shadow_of}).second;
+  row.redelivered = !made_.insert({delivery.message, delivery.to, delivery.frame_kind, delivery.shadow_of}).second;
   row.history.push_back({delivery.state, delivery.proof, added.reason});
   if (!rows_.emplace(delivery.key, std::move(row)).second)
     return format("{} was added twice", records::delivery_id(delivery.key));
   return std::nullopt;
 }
 
-DeliveryModel::Verdict DeliveryModel::change(const records::ChangeDelivery& change, Timestamp now) {
+DeliveryModel::Violation DeliveryModel::change(const records::ChangeDelivery& change, Timestamp now) {
   Row* const row = find(change.key);
   if (row == nullptr) return std::nullopt;
   auto& delivery = row->delivery;
   const auto from = delivery.state;
   if (records::is_final(from) && from != S::Delivered && !is_legal(from, change.state))
-    return std::nullopt;  // too late
+    return std::nullopt;  // final already
   if (from == S::Delivered && (change.state != S::Delivered || change.proof <= delivery.proof)) return std::nullopt;
   if (!is_legal(from, change.state))
     return format("{} goes from {} to {}", named(*row), name_of(from), name_of(change.state));
-  const bool lets_go = records::is_final(change.state) && change.state != S::Failed && change.state != S::Dead;
-  if (delivery.hold != Hold::None && !lets_go)
+  const bool is_released = records::is_final(change.state) && change.state != S::Failed && change.state != S::Dead;
+  if (delivery.hold != Hold::None && !is_released)
     return format("{} is held and becomes {}", named(*row), name_of(change.state));
   const auto failures = change.attempts.value_or(delivery.attempts);
   if (failures < delivery.attempts || failures > delivery.attempts + 1)
     return format("{} failed {} times and now {}", named(*row), delivery.attempts, failures);
   if (change.state == S::Dead && failures < protocol::kMaxAttempts &&
-      change.at + protocol::kMaxRetryMs < row->said_at + protocol::kMaxRetryAgeMs)
+      change.at + protocol::kMaxRetryMs < row->sent_at + protocol::kMaxRetryAgeMs)
     return format("{} is dead after {} failures", named(*row), failures);
   if (change.state != S::Dead && failures >= protocol::kMaxAttempts && !records::is_final(change.state))
-    return format("{} failed {} times and is still tried", named(*row), failures);
+    return format("{} failed {} times and is still retried", named(*row), failures);
   delivery.state = change.state;
   delivery.proof = change.proof;
   delivery.hold = records::is_final(change.state) ? Hold::None : change.hold;
@@ -97,11 +97,11 @@ DeliveryModel::Verdict DeliveryModel::change(const records::ChangeDelivery& chan
   return std::nullopt;
 }
 
-DeliveryModel::Verdict DeliveryModel::put_back(const records::RequeueDelivery& change) {
+DeliveryModel::Violation DeliveryModel::requeue(const records::RequeueDelivery& change) {
   Row* const row = find(change.key);
   if (row == nullptr || records::is_final(row->delivery.state)) return std::nullopt;
   auto& delivery = row->delivery;
-  if (change.rank <= delivery.rank) return format("{} was put back before its own place", named(*row));
+  if (change.rank <= delivery.rank) return format("{} was requeued before its own rank", named(*row));
   delivery.state = S::Queued;
   delivery.proof = records::Proof::Stored;
   delivery.hold = Hold::None;
@@ -109,23 +109,23 @@ DeliveryModel::Verdict DeliveryModel::put_back(const records::RequeueDelivery& c
   delivery.lane = change.lane;
   delivery.rank = change.rank;
   delivery.seq = change.seq;
-  ++row->put_back;
+  ++row->requeues;
   row->history.push_back({delivery.state, delivery.proof, change.reason});
   return std::nullopt;
 }
 
-DeliveryModel::Verdict DeliveryModel::expire(const records::Expired& late) {
+DeliveryModel::Violation DeliveryModel::expire(const records::Expired& late) {
   Row* const row = find(late.delivery);
   if (row == nullptr) return std::nullopt;
   auto& delivery = row->delivery;
   if (!is_legal(delivery.state, late.state))
     return format("{} is {} and becomes {}", named(*row), name_of(delivery.state), name_of(late.state));
   if (late.state != records::state_on_expiry(delivery.proof))
-    return format("the time of {} is over, it was {}, and it becomes {}", named(*row), name_of(delivery.proof),
+    return format("{} has expired with proof {} and becomes {}", named(*row), name_of(delivery.proof),
                   name_of(late.state));
   delivery.state = late.state;
   delivery.hold = Hold::None;
-  row->late = true;
+  row->expired = true;
   row->history.push_back({late.state, delivery.proof, {}});
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-/// The model of all deliveries: every row and history entry that the store must have, kept from the durable changes.
+/// The model of all deliveries: every row and history entry that the store must have, built from the durable changes.
 ///
 /// Why a second record: the store ignores changes that come too late, so its content is compared with the changes it
 ///   got, and each step with the table of legal ones.
@@ -20,36 +20,36 @@
 
 namespace relay::simulation {
 
-struct Line {
+struct Entry {
   records::DeliveryState state{};
   records::Proof proof{};
   std::string reason = {};
 
-  friend bool operator==(const Line&, const Line&) = default;
+  friend bool operator==(const Entry&, const Entry&) = default;
 };
 
 struct Row {
   records::Delivery delivery;
-  std::uint64_t number = 0;  // of the saying; 0: somebody else's
-  WallMs said_at = 0;
-  bool again = false;          // a person had the message delivered anew
-  bool late = false;           // its time was over
-  bool held = false;           // by a policy, when it came
-  std::uint32_t put_back = 0;  // how often
-  std::size_t told = 0;        // lines of the history up to here were told to its sender, or passed over
-  SteadyTime due{};            // with Hold::Time: when the daemon's timer is to have run
-  std::vector<Line> history = {};
+  std::uint64_t number = 0;  // of the message; 0: sent by another client
+  WallMs sent_at = 0;
+  bool redelivered = false;    // the operator redelivered the message
+  bool expired = false;        // it expired
+  bool held = false;           // by a policy, when it was added
+  std::uint32_t requeues = 0;  // how often
+  std::size_t reported = 0;    // history entries up to here were reported to its sender, or skipped
+  SteadyTime due{};            // with Hold::Time: when the daemon's timer is due
+  std::vector<Entry> history = {};
 };
 
 class DeliveryModel {
  public:
   /// The violation of the last step; empty when it was legal.
-  using Verdict = std::optional<std::string>;
+  using Violation = std::optional<std::string>;
 
-  Verdict add(const records::AddDelivery& added, std::uint64_t number, WallMs said_at);
-  Verdict change(const records::ChangeDelivery& change, Timestamp now);
-  Verdict put_back(const records::RequeueDelivery& change);
-  Verdict expire(const records::Expired& late);
+  Violation add(const records::AddDelivery& added, std::uint64_t number, WallMs sent_at);
+  Violation change(const records::ChangeDelivery& change, Timestamp now);
+  Violation requeue(const records::RequeueDelivery& change);
+  Violation expire(const records::Expired& late);
 
   [[nodiscard]] Row* find(Key key);
   [[nodiscard]] const std::map<Key, Row>& rows() const { return rows_; }

@@ -17,19 +17,19 @@ struct FaultPlan {
   std::size_t freeze = 0;       // a connection falls silent for a while, per piece
   std::size_t repeat = 0;       // a client sends a SEND or an ACK twice, per frame
   std::size_t slow_reader = 0;  // a connection whose client reads slowly, per connection
-  Nanos longest_delay = milliseconds{2};
-  std::size_t smallest_socket = 65'536;  // bytes a socket holds; drawn up to four times this
+  Nanos max_delay = milliseconds{2};
+  std::size_t min_socket_bytes = 65'536;  // bytes a socket holds; drawn up to four times this
 
   // Disk of the daemon.
   std::size_t commit_fails = 0;  // per group
-  Nanos longest_commit = milliseconds{3};
+  Nanos max_commit = milliseconds{3};
 
   // Disk of a program.
-  std::size_t append_fails = 0;  // per message said
+  std::size_t append_fails = 0;  // per message sent
 
   // Sessions.
-  std::size_t trouble = 0;    // a session says something other than delivered, per delivery
-  std::size_t host_dies = 0;  // per step of a delivery
+  std::size_t abnormal_receipts = 0;  // a session reports something other than delivered, per delivery
+  std::size_t host_crashes = 0;       // per step of a delivery
 };
 
 }  // namespace relay::simulation

@@ -1,9 +1,9 @@
-/// The judge: checks every message that was sent, stored, acknowledged and received, seen from outside.
+/// Checks from outside every message that was sent, stored, acknowledged and received.
 ///
-/// Promises, checked as soon as they can be broken:
+/// Guarantees, checked as soon as they can be broken:
 ///   acknowledged ⇒ stored; delivered ⇒ stored; no message received twice by one process of a client, nor by any of its
 ///   processes if it keeps its positions; order of numbers, and of sending, within a stream; Delivered ⇒ received.
-/// States are true: Delivered ⇒ injected and shown by its host, or taken by a session that is the agent; Seen ⇒ seen;
+/// States are true: Delivered ⇒ injected and pending by its host, or taken by a session that is the agent; Seen ⇒ seen;
 ///   failed, in doubt or cancelled ⇒ a session or the operator caused it; a RECEIPT matches a stored entry, in order.
 /// Exactly one surface: a host never injects a message again, unless the operator redelivered it.
 /// If the disk damages files between two runs of the daemon, the promise is weaker: an acknowledged message arrives,
@@ -31,17 +31,17 @@
 
 namespace relay::simulation {
 
-enum class Fate { Said, Acknowledged, Refused, Doubtful };  // Doubtful: the saying program lost its memory of it
-enum class Keeps { Positions, Nothing };                    // what a receiving program has after its own crash
+enum class SendStatus { Sent, Acknowledged, Refused, Unknown };  // Unknown: its sender lost its record
+enum class Memory { Positions, Nothing };                        // what a receiving client has after a crash
 
 struct SentMessage {
   std::string from;
   std::string to;  // as addressed
   std::string topic;
-  bool ordered = true;  // the outbox keeps the order whatever happens
+  bool ordered = true;  // the outbox keeps the order in every case
   bool short_ttl = false;
-  std::string wish = {};  // its idempotency key
-  Fate fate = Fate::Said;
+  std::string key = {};  // its idempotency key
+  SendStatus status = SendStatus::Sent;
 };
 
 class HistoryChecker final : public StoreObserver {
@@ -55,73 +55,73 @@ class HistoryChecker final : public StoreObserver {
 
   /// Registers a client; only its deliveries are awaited. Bad clients get messages too and never report them.
   enum class Name { Claimed, Free };  // any client that takes a free name gets its messages
-  void knows(const std::string& program, Name name, const Able& able) {
-    programs_.insert(program);
-    if (name == Name::Claimed) owners_.insert(program);
-    if (able.queue) hosts_.insert(program);
-    alarm_.knows(program, able);
+  void add_client(const std::string& client, Name name, const SessionCapabilities& capabilities) {
+    clients_.insert(client);
+    if (name == Name::Claimed) owners_.insert(client);
+    if (capabilities.queue) hosts_.insert(client);
+    liveness_.add_client(client, capabilities);
   }
 
   // Reports of clients.
-  std::uint64_t say(SentMessage saying);  // its number, which its body carries
-  void has_id(std::uint64_t number, const std::string& id);
-  void could_not_be_said(std::uint64_t number);
-  void doubt_all_of(const std::string& program);
-  void acknowledged(const std::string& id);
-  void refused(const std::string& id, const std::string& code);
-  void handed_up(const std::string& program, int life, Keeps keeps, const client::DeliveryRef& place,
-                 std::string_view payload);
+  std::uint64_t on_send(SentMessage message);  // its number, which its body carries
+  void on_id(std::uint64_t number, const std::string& id);
+  void on_send_failed(std::uint64_t number);
+  void mark_unknown(const std::string& client);
+  void on_ack(const std::string& id);
+  void on_nack(const std::string& id, const std::string& code);
+  void on_received(const std::string& client, int process, Memory memory, const client::DeliveryRef& ref,
+                   std::string_view payload);
 
   /// A host injected it into its agent.
-  void surfaced(const std::string& program, const client::DeliveryRef& place);
+  void on_injected(const std::string& client, const client::DeliveryRef& ref);
   /// A session is about to report this about a delivery.
-  void reports(const client::DeliveryRef& place, const protocol::Receipt& receipt);
-  void wants_cancelled(const std::string& delivery) { cancel_wanted_.insert(delivery); }
-  void tells(const std::string& program, Told told, std::string& number);
+  void on_report(const client::DeliveryRef& ref, const protocol::Receipt& receipt);
+  void on_cancel_request(const std::string& delivery) { cancel_requests_.insert(delivery); }
+  void on_session_report(const std::string& client, SessionReport report, std::string& number);
   /// A client lost its connection or died with these deliveries unsettled.
-  void loses_session(const std::string& program, const std::set<std::string>& in_hand);
-  void has_session(const std::string& program, const std::string& session) { alarm_.session_of(program, session); }
+  void on_session_lost(const std::string& client, const std::set<std::string>& unsettled);
+  void on_session(const std::string& client, const std::string& session) { liveness_.set_session(client, session); }
 
   // Reports of the daemon and its store.
-  void daemon_starts();
-  void daemon_says(broker::ConnectionId to, std::string_view frame);
-  void daemon_saves(const records::Changes& changes);
-  void clock_jumps() { alarm_.clock_jumps(loop_.now()); }
-  void on_durable(const Deeds& group) override;
-  void on_doubt(Deeds group) override { doubtful_ = std::move(group); }
+  void on_daemon_start();
+  void on_daemon_frame(broker::ConnectionId to, std::string_view frame);
+  void on_daemon_commit(const records::Changes& changes);
+  void on_clock_jump() { liveness_.on_clock_jump(loop_.now()); }
+  void on_durable(const StoreChanges& group) override;
+  void on_doubt(StoreChanges group) override { doubtful_ = std::move(group); }
 
   /// Checks that every pending delivery has a next step. Called when the daemon has nothing to do.
-  void look_for_untouched(const std::vector<broker::RosterEntry>& roster);
+  void check_pending(const std::vector<broker::RosterEntry>& roster);
   /// Some delivery that is not final (or the other way round), drawn by the number; empty when there is none.
   [[nodiscard]] std::string some_delivery(std::uint64_t draw, bool final) const;
 
   /// The disk damages a file. From then on each acknowledged message arrives, becomes final visibly, or is counted.
-  void disk_damages(const std::string& what) {
+  void on_disk_damage(const std::string& what) {
     trace_.line("disk: {}", what);
     damaged_ = true;
   }
   /// The store was opened and found damaged.
-  void store_damaged(const store::Damage& damage);
+  void on_store_damage(const store::Damage& damage);
   [[nodiscard]] bool damaged() const { return damaged_; }
   [[nodiscard]] std::uint64_t lost_count() const { return lost_.size(); }
-  [[nodiscard]] std::uint64_t daemon_lives() const { return daemon_lives_; }
-  /// The answer to a STATUS that was asked in that life of the daemon.
-  void hears_status(std::uint64_t asked_in, std::string_view payload);
+  [[nodiscard]] std::uint64_t daemon_starts() const { return daemon_starts_; }
+  /// The response to a STATUS that was requested in that process of the daemon.
+  void on_status(std::uint64_t requested_in, std::string_view payload);
 
   /// Compares the pending deliveries of the store with those of the model.
   void check_store(store::MessageStore& store);
 
-  /// Nothing is left to wait for.
-  [[nodiscard]] bool settled() const { return awaited_ == 0 && unanswered_ == 0; }
+  /// No message is unanswered and no delivery is open.
+  [[nodiscard]] bool is_settled() const { return awaited_ == 0 && unanswered_ == 0; }
   [[nodiscard]] std::string unsettled() const;
   void check_end(store::MessageStore& store);
 
-  [[nodiscard]] std::uint64_t said() const { return sayings_.size(); }
-  [[nodiscard]] std::uint64_t handed_up_count() const { return handed_up_; }
+  [[nodiscard]] std::uint64_t sent_count() const { return messages_.size(); }
+  [[nodiscard]] std::uint64_t received_count() const { return received_count_; }
   [[nodiscard]] std::uint64_t acknowledged_count() const { return acknowledged_; }
-  [[nodiscard]] std::uint64_t surfaced_count() const { return surfaced_.size(); }
-  [[nodiscard]] std::uint64_t looks() const { return looks_; }
-  [[nodiscard]] const DeliveryModel& book() const { return book_; }
+  [[nodiscard]] std::uint64_t injected_count() const { return injected_.size(); }
+  [[nodiscard]] std::uint64_t check_count() const { return check_count_; }
+  [[nodiscard]] const DeliveryModel& model() const { return model_; }
 
   static std::string body_of(std::uint64_t number);
 
@@ -130,68 +130,68 @@ class HistoryChecker final : public StoreObserver {
     std::uint64_t number = 0;
     std::string to;
   };
-  struct Life {
+  struct Process {
     std::map<std::tuple<std::string, std::string, protocol::Lane>, std::uint64_t> seqs;  // by topic, from, lane
     std::map<std::uint64_t, std::string> numbers;                                        // as which delivery
   };
   /// The reports of sessions about one delivery.
-  struct Words {
+  struct ReportedOutcome {
     records::Proof proof = records::Proof::Stored;  // the strongest
-    bool failed = false, doubted = false, given_back = false;
+    bool failed = false, in_doubt = false, returned = false;
   };
-  using Shown = std::map<std::int64_t, records::Delivery>;
-  Shown pending_in(store::MessageStore& store, const records::WorkspaceState& snapshot);
-  void reconcile(store::MessageStore& store, const Shown& shown);
+  using PendingRows = std::map<std::int64_t, records::Delivery>;
+  PendingRows pending_in(store::MessageStore& store, const records::WorkspaceState& snapshot);
+  void reconcile(store::MessageStore& store, const PendingRows& pending);
   void on_expired(const records::ExpireResult& result);
-  void judge(const std::optional<std::string>& verdict);
-  void judge_end(const Row& row, const records::ChangeDelivery& change);
+  void report_violation(const std::optional<std::string>& violation);
+  void check_end_state(const Row& row, const records::ChangeDelivery& change);
   void check_receipt(const protocol::Receipt& receipt);
-  void check_order(const std::string& reader, const client::DeliveryRef& place, std::uint64_t number);
+  void check_order(const std::string& reader, const client::DeliveryRef& ref, std::uint64_t number);
   [[nodiscard]] bool ended_in(store::MessageStore& store, std::uint64_t number, const std::string& to) const;
   void check_history(store::MessageStore& store);
   void check_events(store::MessageStore& store);
-  [[nodiscard]] bool stored_as_wished(std::uint64_t number) const;
-  [[nodiscard]] bool happened(store::MessageStore& store, Key newest) const;
+  [[nodiscard]] bool is_stored(std::uint64_t number) const;
+  [[nodiscard]] bool is_commit_stored(store::MessageStore& store, Key newest) const;
   void doubt(std::uint64_t number);
   void open(std::int64_t key);
   void close(std::int64_t key);
 
   Trace& trace_;
   const VirtualLoop& loop_;
-  DeliveryModel book_;
-  LivenessChecker alarm_{book_};
+  DeliveryModel model_;
+  LivenessChecker liveness_{model_};
   std::optional<std::string> violation_;
-  std::vector<SentMessage> sayings_;  // by number, from 1
+  std::vector<SentMessage> messages_;  // by number, from 1
   std::map<std::string, std::uint64_t> by_id_;
   std::map<std::int64_t, std::uint64_t> by_key_;  // message key → number
   std::set<std::uint64_t> stored_;
-  std::map<std::int64_t, Delivery> deliveries_;          // every one that was ever to be made
-  std::set<std::int64_t> open_;                          // those that are not final
-  std::set<std::pair<std::uint64_t, std::string>> got_;  // number, program
-  std::map<std::pair<std::string, int>, Life> lives_;
-  std::map<std::string, std::map<std::uint64_t, std::string>> ever_;  // programs that keep positions
+  std::map<std::int64_t, Delivery> deliveries_;               // every one that was ever to be made
+  std::set<std::int64_t> open_;                               // those that are not final
+  std::set<std::pair<std::uint64_t, std::string>> received_;  // number, program
+  std::map<std::pair<std::string, int>, Process> process_count_;
+  std::map<std::string, std::map<std::uint64_t, std::string>> received_ever_;  // programs that keep positions
   std::map<std::tuple<std::string, std::string, std::string, protocol::Lane>, std::uint64_t>
-      last_said_;                                                                  // by reader, topic, from, lane
-  std::map<std::string, Words> words_;                                             // by delivery
-  std::set<std::string> surfaced_;                                                 // deliveries
-  std::map<std::pair<std::string, std::string>, std::set<std::uint64_t>> wishes_;  // by from, key: those stored
-  std::set<std::string> cancel_wanted_;
-  std::map<std::int64_t, WallMs> said_at_;  // by message key
+      last_sent_;                                                                // by reader, topic, from, lane
+  std::map<std::string, ReportedOutcome> outcomes_;                              // by delivery
+  std::set<std::string> injected_;                                               // deliveries
+  std::map<std::pair<std::string, std::string>, std::set<std::uint64_t>> keys_;  // by from, key: those stored
+  std::set<std::string> cancel_requests_;
+  std::map<std::int64_t, WallMs> sent_at_;  // by message key
   Key newest_;                              // stored
-  Deeds doubtful_;                          // of the commit the power went away in
-  std::set<std::string> programs_;
+  StoreChanges doubtful_;                   // of the commit that a power cut interrupted
+  std::set<std::string> clients_;
   std::set<std::string> owners_;  // those that claimed their name
   std::set<std::string> hosts_;   // those that bring messages to an agent
-  bool nameless_ = false;         // some message got no id when it was said
+  bool has_unnumbered_ = false;   // some message got no id when it was sent
   std::size_t unanswered_ = 0;
   std::size_t awaited_ = 0;  // of the open ones, those to programs
-  std::uint64_t handed_up_ = 0;
+  std::uint64_t received_count_ = 0;
   std::uint64_t acknowledged_ = 0;
-  std::uint64_t looks_ = 0;
+  std::uint64_t check_count_ = 0;
   bool damaged_ = false;          // ever
   std::set<std::uint64_t> lost_;  // by damage
-  std::uint64_t lost_told_ = 0;
-  std::uint64_t daemon_lives_ = 0, damaged_life_ = 0;
+  std::uint64_t reported_lost_ = 0;
+  std::uint64_t daemon_starts_ = 0, damaged_start_ = 0;
 };
 
 }  // namespace relay::simulation

@@ -7,15 +7,15 @@
 namespace relay::simulation {
 namespace {
 
-constexpr Nanos kMaxRest = std::chrono::minutes{30};  // within which a healed world must come to rest
+constexpr Nanos kMaxSettling = std::chrono::minutes{30};  // after the faults, everything settles within this
 constexpr Nanos kHorizon = std::chrono::seconds{40};
 constexpr std::uint64_t kMaxSteps = 400'000;
-constexpr Nanos kCalm = milliseconds{1'000};
+constexpr Nanos kUndoInterval = milliseconds{1'000};
 
 using protocol::DeliveryMode;
 using records::DeliveryState;
 
-/// No host of this world can deliver it, so it stays visibly pending.
+/// No host of this simulation can deliver it, so it stays visibly pending.
 bool is_unsupported(DeliveryMode mode) {
   return mode == DeliveryMode::NextMessage || mode == DeliveryMode::NextToolCall;
 }
@@ -30,13 +30,13 @@ bool is_settled(const Row& row) {
 
 HostSimulation::HostSimulation(std::uint64_t seed, Trace::Mode trace) : random_{seed}, trace_{trace, loop_} {
   daemon_ = std::make_unique<SimDaemon>(draw_daemon(), loop_, network_, random_, faults_, trace_, checker_);
-  daemon_->ask_who_is_ready([] { return std::vector<std::string>{}; });
+  daemon_->set_ready_clients([] { return std::vector<std::string>{}; });
   for (std::size_t i = 0; i < 2; ++i) {
-    ProgramPlan plan;
+    ClientPlan plan;
     plan.name = format("Tool{}", i);
-    plan.wants_steps = chance(50);
+    plan.requests_steps = chance(50);
     senders_.push_back(std::make_unique<SimClient>(plan, loop_, network_, random_, faults_, trace_, checker_));
-    checker_.knows(plan.name, HistoryChecker::Name::Claimed, {.window = plan.max_inflight});
+    checker_.add_client(plan.name, HistoryChecker::Name::Claimed, {.window = plan.max_inflight});
   }
   host_faults_ = chance(60);
   const auto count = 1 + random_.below(2);
@@ -57,10 +57,10 @@ FaultPlan HostSimulation::draw_faults() {
   FaultPlan faults;
   if (chance(40)) faults.cut = 1 + random_.below(20);
   if (chance(20)) faults.freeze = 1 + random_.below(8);
-  if (chance(30)) faults.longest_delay = milliseconds{1 + random_.below(200)};
-  if (chance(20)) faults.smallest_socket = 64 + random_.below(2'000);
+  if (chance(30)) faults.max_delay = milliseconds{1 + random_.below(200)};
+  if (chance(20)) faults.min_socket_bytes = 64 + random_.below(2'000);
   if (chance(20)) faults.commit_fails = 10 + random_.below(150);
-  if (chance(30)) faults.longest_commit = milliseconds{5 + random_.below(300)};
+  if (chance(30)) faults.max_commit = milliseconds{5 + random_.below(300)};
   return faults;
 }
 
@@ -78,9 +78,9 @@ SimHostPlan HostSimulation::draw_host(std::size_t index) {
   plan.native = chance(35);
   plan.reports_status = chance(60);
   plan.user_types = chance(70);
-  if (chance(50)) plan.longest_read = milliseconds{1 + random_.below(150)};
-  if (chance(50)) plan.longest_draw = milliseconds{1 + random_.below(300)};
-  if (chance(50)) plan.longest_turn = milliseconds{1 + random_.below(6'000)};
+  if (chance(50)) plan.max_read = milliseconds{1 + random_.below(150)};
+  if (chance(50)) plan.max_draw = milliseconds{1 + random_.below(300)};
+  if (chance(50)) plan.max_turn = milliseconds{1 + random_.below(6'000)};
   if (chance(40)) plan.tears_frame = random_.below(60);
   if (chance(20)) plan.loses_enter = random_.below(60);
   if (chance(50)) plan.turn_asks = 1 + random_.below(50);
@@ -95,16 +95,17 @@ void HostSimulation::plan() {
     loop_.call_after(within(kHorizon), [this] {
       const auto& to = hosts_[random_.below(hosts_.size())]->name();
       const auto burst = chance(15) ? 1 + random_.below(8) : 1;
-      for (std::uint64_t n = 0; n < burst; ++n) senders_[random_.below(2)]->say(to, chance(10) ? "chat" : "", 0);
+      for (std::uint64_t n = 0; n < burst; ++n)
+        senders_[random_.below(2)]->send_message(to, chance(10) ? "chat" : "", 0);
     });
-  const auto stirs = random_.below(60);
-  for (std::uint64_t i = 0; i < stirs; ++i)
-    loop_.call_after(within(kHorizon), [this] { hosts_[random_.below(hosts_.size())]->stir(); });
+  const auto changes = random_.below(60);
+  for (std::uint64_t i = 0; i < changes; ++i)
+    loop_.call_after(within(kHorizon), [this] { hosts_[random_.below(hosts_.size())]->act(); });
   const auto faults = random_.below(8);
-  for (std::uint64_t i = 0; i < faults; ++i) loop_.call_after(within(kHorizon), [this] { one_fault(); });
+  for (std::uint64_t i = 0; i < faults; ++i) loop_.call_after(within(kHorizon), [this] { inject_fault(); });
 }
 
-void HostSimulation::one_fault() {
+void HostSimulation::inject_fault() {
   auto& host = *hosts_[random_.below(hosts_.size())];
   switch (random_.below(9)) {
     case 0:
@@ -120,52 +121,52 @@ void HostSimulation::one_fault() {
 
 bool HostSimulation::step(SteadyTime until) {
   if (!loop_.step(until)) return false;
-  if (++steps_ > kMaxSteps) checker_.violate("the world never comes to rest: " + unsettled());
+  if (++steps_ > kMaxSteps) checker_.violate("the simulation does not settle: " + unsettled());
   return !checker_.violation();
 }
 
-void HostSimulation::keep_calm() {
-  for (auto& host : hosts_) host->calm();
-  for (auto& sender : senders_) sender->calm();
+void HostSimulation::undo_holds() {
+  for (auto& host : hosts_) host->recover();
+  for (auto& sender : senders_) sender->recover();
   std::vector<std::string> names;
   for (const auto& host : hosts_) names.push_back(host->name());
-  operator_->let_go(names);
-  loop_.call_after(kCalm, [this] { keep_calm(); });
+  operator_->release_all(names);
+  loop_.call_after(kUndoInterval, [this] { undo_holds(); });
 }
 
 void HostSimulation::heal() {
-  trace_.line("all is well from now on");
+  trace_.line("the faults end");
   faults_ = FaultPlan{};
   network_.recover();
   if (!daemon_->running()) daemon_->start();
-  keep_calm();
+  undo_holds();
 }
 
 bool HostSimulation::is_settled() const {
-  if (!checker_.settled() || !daemon_->idle()) return false;
-  if (!std::ranges::all_of(senders_, [](const auto& sender) { return sender->at_rest(); })) return false;
-  return std::ranges::all_of(checker_.book().rows(),
+  if (!checker_.is_settled() || !daemon_->idle()) return false;
+  if (!std::ranges::all_of(senders_, [](const auto& sender) { return sender->is_idle(); })) return false;
+  return std::ranges::all_of(checker_.model().rows(),
                              [](const auto& row) { return simulation::is_settled(row.second); });
 }
 
 std::string HostSimulation::unsettled() const {
   std::string text = checker_.unsettled();
   for (const auto& host : hosts_) text += "; " + host->describe();
-  for (const auto& [key, row] : checker_.book().rows())
+  for (const auto& [key, row] : checker_.model().rows())
     if (!simulation::is_settled(row)) text += format("; m{} is {}", row.number, records::name_of(row.delivery.state));
   return text;
 }
 
 bool HostSimulation::run_until_settled() {
-  const auto deadline = loop_.now().steady + kMaxRest;
+  const auto deadline = loop_.now().steady + kMaxSettling;
   while (!is_settled())
     if (!step(deadline)) return false;
   return true;
 }
 
-/// What the store says of each delivery is what happened to it.
+/// Each delivery in the store has the state of what happened to it.
 void HostSimulation::check_deliveries() {
-  for (const auto& [key, row] : checker_.book().rows()) {
+  for (const auto& [key, row] : checker_.model().rows()) {
     if (row.number == 0) continue;
     const auto host =
         std::ranges::find_if(hosts_, [&](const auto& each) { return each->name() == row.delivery.to.value(); });
@@ -197,7 +198,7 @@ HostOutcome HostSimulation::run() {
   while (step(until)) {}
   heal();
   if (!checker_.violation() && !run_until_settled() && !checker_.violation())
-    checker_.violate("the healed world does not come to rest: " + unsettled());
+    checker_.violate("the simulation does not settle after the faults: " + unsettled());
   if (!checker_.violation()) {
     check_deliveries();
     checker_.check_store(daemon_->store());
@@ -205,7 +206,7 @@ HostOutcome HostSimulation::run() {
   HostOutcome outcome{.violation = checker_.violation(),
                       .trace_hash = trace_.hash(),
                       .steps = steps_,
-                      .said = checker_.said(),
+                      .sent = checker_.sent_count(),
                       .daemon_deaths = daemon_->deaths()};
   for (const auto& host : hosts_) {
     outcome.hosts.prompts += host->counts().prompts;
@@ -215,7 +216,7 @@ HostOutcome HostSimulation::run() {
     outcome.hosts.answered_dialog += host->counts().answered_dialog;
     outcome.hosts.deaths += host->counts().deaths;
   }
-  for (const auto& [key, row] : checker_.book().rows()) ++outcome.ends[static_cast<std::size_t>(row.delivery.state)];
+  for (const auto& [key, row] : checker_.model().rows()) ++outcome.ends[static_cast<std::size_t>(row.delivery.state)];
   return outcome;
 }
 

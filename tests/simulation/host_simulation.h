@@ -21,7 +21,7 @@ struct HostOutcome {
   std::optional<std::string> violation;
   std::uint64_t trace_hash = 0;
   std::uint64_t steps = 0;
-  std::uint64_t said = 0;
+  std::uint64_t sent = 0;
   std::uint64_t daemon_deaths = 0;
   SimHostCounts hosts = {};             // of all hosts together
   std::array<std::uint64_t, 9> ends{};  // deliveries to hosts by their state at the end
@@ -41,9 +41,9 @@ class HostSimulation {
   DaemonPlan draw_daemon();
   SimHostPlan draw_host(std::size_t index);
   void plan();
-  void one_fault();
+  void inject_fault();
   void heal();
-  void keep_calm();
+  void undo_holds();
   bool step(SteadyTime until);
   bool run_until_settled();
   [[nodiscard]] bool is_settled() const;

@@ -1,4 +1,4 @@
-// host_simulation_test --seeds N [--first S]   runs many worlds of hosts
+// host_simulation_test --seeds N [--first S]   runs many simulations of hosts
 // host_simulation_test --seed S [--trace]      replays one
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ using namespace relay::simulation;
 
 std::uint64_t running_seed = 0;
 
-/// A broken assertion inside the product must still say which seed broke it.
+/// A failed assertion inside the product still prints its seed.
 void on_host_abort(int signal) {
   char text[96];
   const int length =
@@ -60,8 +60,8 @@ int main(int argc, char** argv) {
   std::signal(SIGSEGV, on_host_abort);
   if (only) {
     const auto outcome = run_seed(*only, trace ? Trace::Mode::Print : Trace::Mode::Hash);
-    std::printf("seed %llu: %llu steps, %llu said, %llu taken, trace %016llx\n", static_cast<unsigned long long>(*only),
-                static_cast<unsigned long long>(outcome.steps), static_cast<unsigned long long>(outcome.said),
+    std::printf("seed %llu: %llu steps, %llu sent, %llu taken, trace %016llx\n", static_cast<unsigned long long>(*only),
+                static_cast<unsigned long long>(outcome.steps), static_cast<unsigned long long>(outcome.sent),
                 static_cast<unsigned long long>(outcome.hosts.prompts),
                 static_cast<unsigned long long>(outcome.trace_hash));
     return outcome.violation ? 1 : 0;
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     const auto outcome = run_seed(seed, Trace::Mode::Off);
     if (outcome.violation) ++failed;
     sum.steps += outcome.steps;
-    sum.said += outcome.said;
+    sum.sent += outcome.sent;
     sum.daemon_deaths += outcome.daemon_deaths;
     sum.hosts.prompts += outcome.hosts.prompts;
     sum.hosts.by_inbox += outcome.hosts.by_inbox;
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
       "a dialog that was not drawn yet (%llu answered it), %llu deaths of hosts, %llu of the daemon; %llu seeds "
       "failed\ndeliveries:",
       static_cast<unsigned long long>(done), static_cast<unsigned long long>(sum.steps),
-      static_cast<unsigned long long>(sum.said), static_cast<unsigned long long>(sum.hosts.prompts),
+      static_cast<unsigned long long>(sum.sent), static_cast<unsigned long long>(sum.hosts.prompts),
       static_cast<unsigned long long>(sum.hosts.by_inbox), static_cast<unsigned long long>(sum.hosts.sent_by_user),
       static_cast<unsigned long long>(sum.hosts.met_dialog), static_cast<unsigned long long>(sum.hosts.answered_dialog),
       static_cast<unsigned long long>(sum.hosts.deaths), static_cast<unsigned long long>(sum.daemon_deaths),

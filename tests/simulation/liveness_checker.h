@@ -1,4 +1,4 @@
-/// Checks liveness: no delivery that could go may stay untouched.
+/// Checks liveness: every delivery that can be sent is sent.
 ///
 /// Whenever the daemon has nothing to do (no commit, page or query in progress, the store working), every pending
 /// delivery must have a next step: it is at its session, or its session is offline, or its lane is closed for a valid
@@ -24,14 +24,14 @@
 namespace relay::simulation {
 
 /// The content of a session's HELLO.
-struct Able {
+struct SessionCapabilities {
   std::optional<protocol::DeliveryModes> modes = {};
   bool queue = false;
   std::uint32_t window = 0;
 };
 
 /// One SESSION_STATE.
-struct Told {
+struct SessionReport {
   std::string state;
   std::optional<protocol::DeliveryModes> modes = {};
   std::optional<protocol::DeliveryMode> boundary = {};
@@ -41,62 +41,65 @@ struct Told {
 
 class LivenessChecker {
  public:
-  explicit LivenessChecker(const DeliveryModel& book) : book_{book} {}
+  explicit LivenessChecker(const DeliveryModel& model) : model_{model} {}
 
   // Reports of the simulation.
-  void knows(const std::string& program, const Able& able) { sessions_[program].able = able; }
-  void session_of(const std::string& program, std::string session) {
-    sessions_[program].own = std::move(session);
-    ++sessions_[program].connections;
+  void add_client(const std::string& client, const SessionCapabilities& capabilities) {
+    sessions_[client].capabilities = capabilities;
+  }
+  void set_session(const std::string& client, std::string session) {
+    sessions_[client].own = std::move(session);
+    ++sessions_[client].connections;
   }
   /// Its unsettled deliveries when the connection broke: the next connection counts them until they are resent.
-  void had_unsettled(const std::string& program, std::set<Key> deliveries) {
-    sessions_[program].kept = std::move(deliveries);
+  void set_unsettled(const std::string& client, std::set<Key> deliveries) {
+    sessions_[client].unsettled = std::move(deliveries);
   }
-  /// The number under which the daemon hears it.
-  std::uint64_t tells(const std::string& program, Told told);
+  /// Returns the number of the report.
+  std::uint64_t on_session_report(const std::string& client, SessionReport report);
   void daemon_started(Timestamp now);
-  void clock_jumps(Timestamp before) { set_by_.push_back(before); }
-  void session_opens(const records::Session& session) { agent_of_[session.id.value()] = session.agent.value(); }
-  void welcomed(std::string_view session, broker::ConnectionId connection);
+  void on_clock_jump(Timestamp before) { set_by_.push_back(before); }
+  void on_session_opened(const records::Session& session) { agent_of_[session.id.value()] = session.agent.value(); }
+  void on_welcome(std::string_view session, broker::ConnectionId connection);
   void sent(Key delivery, broker::ConnectionId connection, Seq seq);
-  void agent_saved(const records::Agent& agent) { paused_[agent.name.value()] = agent.paused; }
+  void on_agent_stored(const records::Agent& agent) { paused_[agent.name.value()] = agent.paused; }
 
   /// Describes a delivery without a next step.
-  [[nodiscard]] std::optional<std::string> look(const std::vector<broker::RosterEntry>& roster, Timestamp now) const;
+  [[nodiscard]] std::optional<std::string> find_stuck(const std::vector<broker::RosterEntry>& roster,
+                                                      Timestamp now) const;
 
  private:
   struct Session {
-    Able able;
-    std::string own;      // of the program itself
-    std::string current;  // as the daemon has it: perhaps somebody else's
+    SessionCapabilities capabilities;
+    std::string own;      // of the client itself
+    std::string current;  // as the daemon has it: perhaps of another client
     broker::ConnectionId connection;
-    std::uint64_t connections = 0;  // of the program, so far
-    std::vector<Told> told = {};
-    std::set<Key> kept = {};
+    std::uint64_t connections = 0;  // of the client, so far
+    std::vector<SessionReport> reports = {};
+    std::set<Key> unsettled = {};
   };
   struct Sent {
     broker::ConnectionId connection;
     Seq seq;
   };
-  /// What the daemon has heard of it on this connection, up to a number: at least that, and later words count.
-  struct Heard {
+  /// The reports that the daemon has received on this connection, up to a number.
+  struct KnownState {
     std::string state;
     std::optional<protocol::DeliveryModes> modes;
     std::map<protocol::DeliveryMode, Key> boundaries;
   };
-  [[nodiscard]] static bool said_since(const Session& session, std::size_t count, std::string_view state);
-  [[nodiscard]] static Heard heard(const Session& session, std::size_t count);
-  [[nodiscard]] bool is_open(const Session& session, const Heard& heard, const records::Delivery& delivery) const;
+  [[nodiscard]] static bool reported_since(const Session& session, std::size_t count, std::string_view state);
+  [[nodiscard]] static KnownState known_state(const Session& session, std::size_t count);
+  [[nodiscard]] bool is_open(const Session& session, const KnownState& known, const records::Delivery& delivery) const;
   [[nodiscard]] bool in_flight(const Session& session, const records::Delivery& delivery) const;
 
-  const DeliveryModel& book_;
-  std::map<std::string, Session> sessions_;      // by program
+  const DeliveryModel& model_;
+  std::map<std::string, Session> sessions_;      // by client
   std::map<std::string, std::string> agent_of_;  // by session
   std::map<std::string, bool> paused_;
   std::map<Key, Sent> flight_;
   std::vector<Timestamp>
-      set_by_;  // when the daemon's timers were set: its start, and just before each jump of the clock
+      set_by_;  // when the daemon's timers were set: at its start and just before each jump of the clock
 };
 
 }  // namespace relay::simulation

@@ -24,14 +24,14 @@ Result<void> ObservedStore::watched(Result<void> result) {
 
 Result<void> ObservedStore::begin(store::CommitDurability durability) {
   group_.clear();
-  known_in_group_ = 0;
+  journaled_in_group_ = 0;
   return watched(real_->begin(durability));
 }
 
 Result<void> ObservedStore::apply(const records::Change& change) {
   if (fails_now()) return watched(disk_full());
-  if (known_in_group_ < known_.size() && known_[known_in_group_] == encoded(change))
-    ++known_in_group_;
+  if (journaled_in_group_ < journaled_.size() && journaled_[journaled_in_group_] == encoded(change))
+    ++journaled_in_group_;
   else
     group_.emplace_back(change);
   return watched(real_->apply(change));
@@ -47,13 +47,13 @@ Result<records::ExpireResult> ObservedStore::expire(const records::ExpireRequest
 }
 
 void ObservedStore::rollback() {
-  known_in_group_ = 0;
+  journaled_in_group_ = 0;
   real_->rollback();
 }
 
 void ObservedStore::on_journaled(const records::Changes& changes) {
-  for (const auto& change : changes) known_.push_back(encoded(change));
-  witness_.on_durable(Deeds{changes.begin(), changes.end()});
+  for (const auto& change : changes) journaled_.push_back(encoded(change));
+  observer_.on_durable(StoreChanges{changes.begin(), changes.end()});
 }
 
 Result<void> ObservedStore::commit() {
@@ -62,11 +62,11 @@ Result<void> ObservedStore::commit() {
   if (breaks) std::exchange(before_commit_, nullptr)();
   auto committed = watched(real_->commit());
   if (committed) {
-    known_.erase(known_.begin(), known_.begin() + static_cast<std::ptrdiff_t>(known_in_group_));
-    known_in_group_ = 0;
-    if (!group_.empty()) witness_.on_durable(group_);
+    journaled_.erase(journaled_.begin(), journaled_.begin() + static_cast<std::ptrdiff_t>(journaled_in_group_));
+    journaled_in_group_ = 0;
+    if (!group_.empty()) observer_.on_durable(group_);
   } else if (breaks) {
-    witness_.on_doubt(group_);
+    observer_.on_doubt(group_);
   }
   if (breaks) std::exchange(after_commit_, nullptr)();
   return committed;

@@ -1,5 +1,5 @@
 /// The daemon's store in the simulation: forwards every call, reports durable changes to the HistoryChecker, and fails
-/// when the seed says so.
+/// at times that the seed draws.
 #pragma once
 
 #include <deque>
@@ -16,32 +16,34 @@ namespace relay::simulation {
 
 /// The changes of one group, in order.
 using StoreChange = std::variant<records::Change, records::ExpireResult>;
-using Deeds = std::vector<StoreChange>;
+using StoreChanges = std::vector<StoreChange>;
 
 /// Receives what became durable on the daemon's disk.
 class StoreObserver {
  public:
   virtual ~StoreObserver() = default;
-  virtual void on_durable(const Deeds& group) = 0;
+  virtual void on_durable(const StoreChanges& group) = 0;
   /// The power was cut during the commit of this group.
-  virtual void on_doubt(Deeds group) = 0;
+  virtual void on_doubt(StoreChanges group) = 0;
 };
 
 class ObservedStore final : public store::MessageStore {
  public:
-  ObservedStore(std::unique_ptr<store::MessageStore> real, StoreObserver& witness)
-      : real_{std::move(real)}, witness_{witness} {}
+  ObservedStore(std::unique_ptr<store::MessageStore> real, StoreObserver& observer)
+      : real_{std::move(real)}, observer_{observer} {}
 
   /// The journal has these changes: they are durable, and the store gets them in this order.
   void on_journaled(const records::Changes& changes);
   /// The power was cut while the journal wrote them.
-  void journalled_perhaps(const records::Changes& changes) { witness_.on_doubt(Deeds{changes.begin(), changes.end()}); }
+  void on_journal_doubt(const records::Changes& changes) {
+    observer_.on_doubt(StoreChanges{changes.begin(), changes.end()});
+  }
 
   /// Fails the apply or commit that many calls from now.
   void fail_after(std::size_t calls) { fails_after_ = calls + 1; }
   /// A call failed since the last query of this flag.
   [[nodiscard]] bool failed() { return std::exchange(failed_, false); }
-  /// `cut` is called inside the next commit that has something to write, and says whether the power went away in it.
+  /// `before` and `after` are called around the next commit that has something to write.
   void break_next_commit(std::move_only_function<void()> before, std::move_only_function<void()> after) {
     before_commit_ = std::move(before);
     after_commit_ = std::move(after);
@@ -83,10 +85,10 @@ class ObservedStore final : public store::MessageStore {
   Result<void> watched(Result<void> result);
 
   std::unique_ptr<store::MessageStore> real_;
-  StoreObserver& witness_;
-  Deeds group_;
-  std::deque<std::string> known_;  // encoded: what the witness has heard of, and the store has not
-  std::size_t known_in_group_ = 0;
+  StoreObserver& observer_;
+  StoreChanges group_;
+  std::deque<std::string> journaled_;  // encoded: what the observer was notified of and the store does not have
+  std::size_t journaled_in_group_ = 0;
   std::size_t fails_after_ = 0;
   bool failed_ = false;
   std::move_only_function<void()> before_commit_;

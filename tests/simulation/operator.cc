@@ -18,28 +18,28 @@ client::LinkOptions options() {
 
 }  // namespace
 
-Operator::Operator(VirtualLoop& loop, net::Network& network, Random& random, Trace& trace, HistoryChecker& ledger)
+Operator::Operator(VirtualLoop& loop, net::Network& network, Random& random, Trace& trace, HistoryChecker& checker)
     : random_{random},
       trace_{trace},
-      ledger_{ledger},
+      checker_{checker},
       outbox_{client::Numbering::RandomIds, {}, random},
       link_{loop, network, random, outbox_, options(), *this} {}
 
 Operator::~Operator() = default;
 
-void Operator::ask(const std::string& request) {
+void Operator::request(const std::string& request) {
   if (!link_.ready()) return;
-  trace_.line("a person asks {}", request);
+  trace_.line("the operator requests {}", request);
   link_.request(protocol::MessageType::Control, request, [this](Result<const protocol::Envelope*> answer) {
-    trace_.line("a person hears {}", answer ? std::string{(*answer)->payload} : answer.error().message());
+    trace_.line("the operator gets {}", answer ? std::string{(*answer)->payload} : answer.error().message());
   });
 }
 
-void Operator::ask_status() {
-  if (!ledger_.damaged()) return;
+void Operator::request_status() {
+  if (!checker_.damaged()) return;
   link_.request(protocol::MessageType::Status, "{}",
-                [this, life = ledger_.daemon_lives()](Result<const protocol::Envelope*> answer) {
-                  if (answer) ledger_.hears_status(life, (*answer)->payload);
+                [this, process = checker_.daemon_starts()](Result<const protocol::Envelope*> answer) {
+                  if (answer) checker_.on_status(process, (*answer)->payload);
                 });
 }
 
@@ -48,36 +48,36 @@ void Operator::act(const std::vector<std::string>& agents) {
   const auto& other = agents[random_.below(agents.size())];
   switch (random_.below(10)) {
     case 0:
-    case 1: return ask(format(R"({{"action":"flush","agent":"{}"}})", agent));
-    case 2: return ask(format(R"({{"action":"pause","agent":"{}","reason":"lunch"}})", agent));
-    case 3: return ask(format(R"({{"action":"unpause","agent":"{}"}})", agent));
+    case 1: return request(format(R"({{"action":"flush","agent":"{}"}})", agent));
+    case 2: return request(format(R"({{"action":"pause","agent":"{}","reason":"lunch"}})", agent));
+    case 3: return request(format(R"({{"action":"unpause","agent":"{}"}})", agent));
     case 4: {
-      const auto id = ledger_.some_delivery(random_.next(), false);
+      const auto id = checker_.some_delivery(random_.next(), false);
       if (id.empty()) return;
-      if (random_.below(2) == 0) return ask(format(R"({{"action":"retry","deliveryId":"{}"}})", id));
-      ledger_.wants_cancelled(id);
-      return ask(format(R"({{"action":"cancel","deliveryId":"{}"}})", id));
+      if (random_.below(2) == 0) return request(format(R"({{"action":"retry","deliveryId":"{}"}})", id));
+      checker_.on_cancel_request(id);
+      return request(format(R"({{"action":"cancel","deliveryId":"{}"}})", id));
     }
-    case 5: return ask(format(R"({{"action":"redeliver","all":true,"agent":"{}"}})", agent));
-    case 6: return ask(R"({"action":"redeliver","all":true,"states":["dead","failed","expired","in_doubt"]})");
+    case 5: return request(format(R"({{"action":"redeliver","all":true,"agent":"{}"}})", agent));
+    case 6: return request(R"({"action":"redeliver","all":true,"states":["dead","failed","expired","in_doubt"]})");
     case 7: {
-      const auto id = ledger_.some_delivery(random_.next(), true);
+      const auto id = checker_.some_delivery(random_.next(), true);
       if (id.empty()) return;
-      return ask(format(R"({{"action":"redeliver","deliveryId":"{}"}})", id));
+      return request(format(R"({{"action":"redeliver","deliveryId":"{}"}})", id));
     }
     default: {
       constexpr const char* kActions[] = {"accept", "hold", "refuse"};
-      return ask(format(R"({{"action":"policy","agent":"{}","rules":[{{"from":"{}","action":"{}"}}]}})", agent,
-                        random_.below(2) == 0 ? "*" : other, kActions[random_.below(3)]));
+      return request(format(R"({{"action":"policy","agent":"{}","rules":[{{"from":"{}","action":"{}"}}]}})", agent,
+                            random_.below(2) == 0 ? "*" : other, kActions[random_.below(3)]));
     }
   }
 }
 
-void Operator::let_go(const std::vector<std::string>& agents) {
+void Operator::release_all(const std::vector<std::string>& agents) {
   for (const auto& agent : agents) {
-    ask(format(R"({{"action":"unpause","agent":"{}"}})", agent));
-    ask(format(R"({{"action":"policy","agent":"{}","rules":[]}})", agent));
-    ask(format(R"({{"action":"flush","agent":"{}"}})", agent));
+    request(format(R"({{"action":"unpause","agent":"{}"}})", agent));
+    request(format(R"({{"action":"policy","agent":"{}","rules":[]}})", agent));
+    request(format(R"({{"action":"flush","agent":"{}"}})", agent));
   }
 }
 

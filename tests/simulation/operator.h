@@ -16,23 +16,23 @@ namespace relay::simulation {
 
 class Operator final : private client::LinkListener {
  public:
-  Operator(VirtualLoop& loop, net::Network& network, Random& random, Trace& trace, HistoryChecker& ledger);
+  Operator(VirtualLoop& loop, net::Network& network, Random& random, Trace& trace, HistoryChecker& checker);
   ~Operator() override;
 
   void start() { link_.start(); }
   /// One random request.
   void act(const std::vector<std::string>& agents);
   /// Releases every held delivery.
-  void let_go(const std::vector<std::string>& agents);
+  void release_all(const std::vector<std::string>& agents);
 
  private:
-  void ask(const std::string& request);
+  void request(const std::string& request);
   /// Only after damage to the disk.
-  void ask_status();
+  void request_status();
 
-  void on_ready(const client::Session&) override { ask_status(); }
+  void on_ready(const client::Session&) override { request_status(); }
   void on_lost(const std::string&, Millis) override {}
-  void on_stopped(const Error& why) override { ledger_.violate("the person was stopped: " + why.message()); }
+  void on_stopped(const Error& why) override { checker_.violate("the operator was stopped: " + why.message()); }
   client::AckMode on_incoming(const client::IncomingMessage&) override { return client::AckMode::Now; }
   void on_sent(const std::string&) override {}
   void on_refused(const std::string&, const protocol::Nack&) override {}
@@ -40,7 +40,7 @@ class Operator final : private client::LinkListener {
 
   Random& random_;
   Trace& trace_;
-  HistoryChecker& ledger_;
+  HistoryChecker& checker_;
   client::Outbox outbox_;
   client::Link link_;
 };

@@ -11,10 +11,10 @@ namespace {
 
 struct Ear final : net::StreamListener {
   std::unique_ptr<net::Stream> stream;
-  std::string heard;
+  std::string received;
   std::string closed;
   std::size_t progress = 0;
-  void on_bytes(std::string_view bytes) override { heard += bytes; }
+  void on_bytes(std::string_view bytes) override { received += bytes; }
   void on_written(std::size_t) override { ++progress; }
   void on_closed(const std::string& reason) override { closed = reason; }
   void take(std::unique_ptr<net::Stream> made) {
@@ -27,15 +27,15 @@ struct SimNetworkTest : ::testing::Test {
   SeededRandom random{5};
   VirtualLoop loop;
   Trace trace{Trace::Mode::Off, loop};
-  FaultPlan weather;
-  SimNetwork network{loop, random, weather, trace};
+  FaultPlan faults;
+  SimNetwork network{loop, random, faults, trace};
   DeathFlag dead = std::make_shared<bool>(false);
   Ear client, server;
-  std::unique_ptr<net::Listener> door;
+  std::unique_ptr<net::Listener> listener;
 
   void connect() {
-    network.next_server_life(dead);
-    door = *network.listen("/s", [this](auto stream) { server.take(std::move(stream)); });
+    network.set_server_process(dead);
+    listener = *network.listen("/s", [this](auto stream) { server.take(std::move(stream)); });
     network.connect("/s", [this](auto stream) { client.take(std::move(*stream)); });
     loop.advance(milliseconds{100});
     ASSERT_TRUE(client.stream && server.stream);
@@ -43,7 +43,7 @@ struct SimNetworkTest : ::testing::Test {
 };
 
 TEST_F(SimNetworkTest, BytesArriveInOrderHoweverTheyAreCut) {
-  weather.smallest_socket = 16;
+  faults.min_socket_bytes = 16;
   connect();
   std::string all;
   for (int i = 0; i < 200; ++i) {
@@ -52,11 +52,11 @@ TEST_F(SimNetworkTest, BytesArriveInOrderHoweverTheyAreCut) {
     all += text;
   }
   loop.advance(milliseconds{60'000});
-  EXPECT_EQ(server.heard, all);
+  EXPECT_EQ(server.received, all);
   EXPECT_GT(client.progress, 1U);
 }
 
-TEST_F(SimNetworkTest, NobodyListensAtAnEmptyPath) {
+TEST_F(SimNetworkTest, ConnectToAnUnusedPathFails) {
   std::string reason;
   network.connect("/nowhere", [&](auto stream) { reason = stream.error().message(); });
   loop.advance(milliseconds{100});
@@ -64,30 +64,30 @@ TEST_F(SimNetworkTest, NobodyListensAtAnEmptyPath) {
 }
 
 TEST_F(SimNetworkTest, ASlowReaderIsFeltByTheSender) {
-  weather.smallest_socket = 100;
+  faults.min_socket_bytes = 100;
   connect();
   server.stream->pause_reading();
   client.stream->write(std::string(10'000, 'x'));
   loop.advance(milliseconds{1'000});
   EXPECT_GT(client.stream->bytes_waiting(), 9'000U);
-  EXPECT_TRUE(server.heard.empty());
+  EXPECT_TRUE(server.received.empty());
   server.stream->resume_reading();
   loop.advance(milliseconds{60'000});
-  EXPECT_EQ(server.heard.size(), 10'000U);
+  EXPECT_EQ(server.received.size(), 10'000U);
   EXPECT_EQ(client.stream->bytes_waiting(), 0U);
 }
 
-TEST_F(SimNetworkTest, ClosingInGoodOrderSendsWhatWaits) {
+TEST_F(SimNetworkTest, CloseWithDrainSendsPendingBytes) {
   connect();
-  client.stream->write("last words");
+  client.stream->write("final bytes");
   client.stream->close(net::Drain::Yes);
   client.stream.reset();
   loop.advance(milliseconds{1'000});
-  EXPECT_EQ(server.heard, "last words");
+  EXPECT_EQ(server.received, "final bytes");
   EXPECT_FALSE(server.closed.empty());
 }
 
-TEST_F(SimNetworkTest, ACutIsHeardAtBothEnds) {
+TEST_F(SimNetworkTest, CutIsReportedAtBothEnds) {
   connect();
   network.cut_one();
   loop.advance(milliseconds{1'000});
@@ -95,24 +95,24 @@ TEST_F(SimNetworkTest, ACutIsHeardAtBothEnds) {
   EXPECT_FALSE(server.closed.empty());
 }
 
-TEST_F(SimNetworkTest, WhatADeadDaemonSaysReachesNobody) {
+TEST_F(SimNetworkTest, FramesOfADeadDaemonAreLost) {
   connect();
   *dead = true;
   server.stream->write("from beyond");
   network.server_died();
   loop.advance(milliseconds{1'000});
-  EXPECT_EQ(client.heard, "");
+  EXPECT_EQ(client.received, "");
   EXPECT_FALSE(client.closed.empty());
 }
 
-struct LedgerTest : ::testing::Test {
+struct HistoryCheckerTest : ::testing::Test {
   VirtualLoop loop;
   Trace trace{Trace::Mode::Off, loop};
-  HistoryChecker ledger{trace, loop};
+  HistoryChecker checker{trace, loop};
 
-  std::uint64_t said(const std::string& id) {
-    const auto number = ledger.say({"Alice", "Bob", ""});
-    ledger.has_id(number, id);
+  std::uint64_t send(const std::string& id) {
+    const auto number = checker.on_send({"Alice", "Bob", ""});
+    checker.on_id(number, id);
     return number;
   }
   static std::string payload(std::uint64_t number) {
@@ -127,151 +127,152 @@ struct LedgerTest : ::testing::Test {
     delivery.key = Key{key + 1};
     delivery.message = Key{key};
     delivery.to = AgentName{"Bob"};
-    ledger.on_durable({records::AddMessage{message}, records::AddDelivery{delivery}});
+    checker.on_durable({records::AddMessage{message}, records::AddDelivery{delivery}});
   }
-  void hand_up(std::uint64_t number, std::int64_t key, std::uint64_t seq, int life = 1) {
-    ledger.handed_up("Bob", life, Keeps::Positions, {records::delivery_id(Key{key + 1}), "", "Alice", seq},
-                     payload(number));
+  void receive(std::uint64_t number, std::int64_t key, std::uint64_t seq, int process = 1) {
+    checker.on_received("Bob", process, Memory::Positions, {records::delivery_id(Key{key + 1}), "", "Alice", seq},
+                        payload(number));
   }
 };
 
-TEST_F(LedgerTest, AnAcknowledgementBeforeTheStoreIsAViolation) {
-  said("a-1");
-  ledger.acknowledged("a-1");
-  EXPECT_TRUE(ledger.violation());
+TEST_F(HistoryCheckerTest, AckBeforeStoreIsAViolation) {
+  send("a-1");
+  checker.on_ack("a-1");
+  EXPECT_TRUE(checker.violation());
 }
 
-TEST_F(LedgerTest, TheSameMessageTwiceIsAViolationAlsoAfterARestart) {
-  const auto number = said("a-1");
+TEST_F(HistoryCheckerTest, SameMessageTwiceIsAViolationAlsoAfterARestart) {
+  const auto number = send("a-1");
   store(number, 1);
-  hand_up(number, 1, 1);
-  EXPECT_FALSE(ledger.violation());
-  hand_up(number, 1, 1, 2);
-  EXPECT_TRUE(ledger.violation());
+  receive(number, 1, 1);
+  EXPECT_FALSE(checker.violation());
+  receive(number, 1, 1, 2);
+  EXPECT_TRUE(checker.violation());
 }
 
-TEST_F(LedgerTest, AStreamThatGoesBackIsAViolation) {
-  const auto first = said("a-1"), second = said("a-2");
+TEST_F(HistoryCheckerTest, ReorderedStreamIsAViolation) {
+  const auto first = send("a-1"), second = send("a-2");
   store(first, 1);
   store(second, 3);
-  hand_up(second, 3, 2);
-  hand_up(first, 1, 1);
-  EXPECT_TRUE(ledger.violation());
+  receive(second, 3, 2);
+  receive(first, 1, 1);
+  EXPECT_TRUE(checker.violation());
 }
 
-TEST_F(LedgerTest, AnAcknowledgedMessageThatNeverArrivesIsAViolation) {
-  const auto number = said("a-1");
+TEST_F(HistoryCheckerTest, MissingAcknowledgedMessageIsAViolation) {
+  const auto number = send("a-1");
   store(number, 1);
-  ledger.acknowledged("a-1");
+  checker.on_ack("a-1");
   store::MemoryStore empty;
-  ledger.check_end(empty);
-  EXPECT_TRUE(ledger.violation());
+  checker.check_end(empty);
+  EXPECT_TRUE(checker.violation());
 }
 
-TEST_F(LedgerTest, AStoreThatForgotIsAViolation) {
-  const auto number = said("a-1");
+TEST_F(HistoryCheckerTest, LostDeliveryIsAViolation) {
+  const auto number = send("a-1");
   store(number, 1);
   store::MemoryStore empty;
-  ledger.check_store(empty);
-  EXPECT_TRUE(ledger.violation());
+  checker.check_store(empty);
+  EXPECT_TRUE(checker.violation());
 }
 
-TEST_F(LedgerTest, DeliveredToAnAgentThatNeverSawItIsALie) {
-  ledger.knows("Bob", HistoryChecker::Name::Claimed,
-               {.modes = protocol::DeliveryModes::all(), .queue = true, .window = 8});
-  const auto number = said("a-1");
+TEST_F(HistoryCheckerTest, DeliveredWithoutInjectionIsAViolation) {
+  checker.add_client("Bob", HistoryChecker::Name::Claimed,
+                     {.modes = protocol::DeliveryModes::all(), .queue = true, .window = 8});
+  const auto number = send("a-1");
   store(number, 1);
-  hand_up(number, 1, 1);
-  EXPECT_FALSE(ledger.violation());
-  ledger.on_durable({records::ChangeDelivery{
+  receive(number, 1, 1);
+  EXPECT_FALSE(checker.violation());
+  checker.on_durable({records::ChangeDelivery{
       .key = Key{2}, .state = records::DeliveryState::Delivered, .proof = records::Proof::Submitted}});
-  EXPECT_TRUE(ledger.violation());
+  EXPECT_TRUE(checker.violation());
 }
 
-TEST_F(LedgerTest, TwoSurfacesAreAViolation) {
-  store(said("a-1"), 1);
-  const client::DeliveryRef place{.id = records::delivery_id(Key{2})};
-  ledger.surfaced("Bob", place);
-  EXPECT_FALSE(ledger.violation());
-  ledger.surfaced("Bob", place);
-  EXPECT_TRUE(ledger.violation());
+TEST_F(HistoryCheckerTest, InjectingTwiceIsAViolation) {
+  store(send("a-1"), 1);
+  const client::DeliveryRef ref{.id = records::delivery_id(Key{2})};
+  checker.on_injected("Bob", ref);
+  EXPECT_FALSE(checker.violation());
+  checker.on_injected("Bob", ref);
+  EXPECT_TRUE(checker.violation());
 }
 
-TEST_F(LedgerTest, AReceiptBeforeItsLineIsStoredIsAViolation) {
-  store(said("a-1"), 1);
-  ledger.daemon_says(broker::ConnectionId{1},
-                     format(R"({{"v":1,"type":"RECEIPT","id":"r","ts":1,"payload":{{"status":"delivered",)"
-                            R"("deliveryId":"{}","proof":"seen"}}}})",
-                            records::delivery_id(Key{2})));
-  EXPECT_TRUE(ledger.violation());
+TEST_F(HistoryCheckerTest, ReceiptBeforeItsEntryIsStoredIsAViolation) {
+  store(send("a-1"), 1);
+  checker.on_daemon_frame(broker::ConnectionId{1},
+                          format(R"({{"v":1,"type":"RECEIPT","id":"r","ts":1,"payload":{{"status":"delivered",)"
+                                 R"("deliveryId":"{}","proof":"seen"}}}})",
+                                 records::delivery_id(Key{2})));
+  EXPECT_TRUE(checker.violation());
 }
 
-struct AlarmTest : ::testing::Test {
-  DeliveryModel book;
-  LivenessChecker alarm{book};
+struct LivenessCheckerTest : ::testing::Test {
+  DeliveryModel model;
+  LivenessChecker liveness{model};
   broker::RosterEntry bob;
 
-  AlarmTest() {
+  LivenessCheckerTest() {
     bob.agent.name = AgentName{"Bob"};
     bob.connected = true;
-    alarm.knows("Bob", {.modes = {}, .queue = false, .window = 8});
-    alarm.daemon_started({});
+    liveness.add_client("Bob", {.modes = {}, .queue = false, .window = 8});
+    liveness.daemon_started({});
     records::Session session;
     session.id = SessionId{"s"};
     session.agent = AgentName{"Bob"};
-    alarm.session_opens(session);
-    alarm.session_of("Bob", "s");
-    alarm.welcomed("s", broker::ConnectionId{1});
+    liveness.on_session_opened(session);
+    liveness.set_session("Bob", "s");
+    liveness.on_welcome("s", broker::ConnectionId{1});
     records::Delivery delivery;
     delivery.key = delivery.rank = Key{2};
     delivery.to = AgentName{"Bob"};
     delivery.seq = Seq{1};
     delivery.expires_at = 1'000'000;
-    (void)book.add({delivery}, 1, 0);
+    (void)model.add({delivery}, 1, 0);
   }
-  void tells(const std::string& state) {
-    bob.capabilities = format(R"({{"told":"{}"}})", alarm.tells("Bob", {.state = state}));
+  void on_session_report(const std::string& state) {
+    bob.capabilities = format(R"({{"report":"{}"}})", liveness.on_session_report("Bob", {.state = state}));
   }
-  [[nodiscard]] bool rings() const { return alarm.look({bob}, {.wall = 1}).has_value(); }
+  [[nodiscard]] bool finds_stuck() const { return liveness.find_stuck({bob}, {.wall = 1}).has_value(); }
 };
 
-TEST_F(AlarmTest, RingsForWhatSitsEligibleAndUntouched) {
-  EXPECT_TRUE(rings());
-  alarm.sent(Key{2}, broker::ConnectionId{1}, Seq{1});
-  EXPECT_FALSE(rings());
-  alarm.welcomed("s", broker::ConnectionId{2});
-  EXPECT_TRUE(rings()) << "on the new connection it was not sent";
+TEST_F(LivenessCheckerTest, FindsADeliveryThatCouldBeSent) {
+  EXPECT_TRUE(finds_stuck());
+  liveness.sent(Key{2}, broker::ConnectionId{1}, Seq{1});
+  EXPECT_FALSE(finds_stuck());
+  liveness.on_welcome("s", broker::ConnectionId{2});
+  EXPECT_TRUE(finds_stuck()) << "on the new connection it was not sent";
 }
 
-TEST_F(AlarmTest, KnowsWhyALaneIsClosed) {
+TEST_F(LivenessCheckerTest, AcceptsAClosedLane) {
   bob.connected = false;
-  EXPECT_FALSE(rings());
+  EXPECT_FALSE(finds_stuck());
   bob.connected = true;
-  tells("active");
-  EXPECT_FALSE(rings());
-  tells("idle");
-  EXPECT_TRUE(rings());
+  on_session_report("active");
+  EXPECT_FALSE(finds_stuck());
+  on_session_report("idle");
+  EXPECT_TRUE(finds_stuck());
   bob.agent.paused = true;
-  alarm.agent_saved(bob.agent);
-  EXPECT_FALSE(rings());
+  liveness.on_agent_stored(bob.agent);
+  EXPECT_FALSE(finds_stuck());
 }
 
-TEST(Book, KnowsTheLegalSteps) {
+TEST(DeliveryModel, AcceptsOnlyLegalSteps) {
   using enum records::DeliveryState;
   EXPECT_TRUE(is_legal(Queued, Accepted) && is_legal(Accepted, Delivered) && is_legal(Deferred, Accepted));
   EXPECT_TRUE(is_legal(Dead, Cancelled) && is_legal(Expired, Delivered) && is_legal(Cancelled, Delivered));
   EXPECT_FALSE(is_legal(Delivered, Failed) || is_legal(Cancelled, Failed) || is_legal(Dead, Delivered));
 }
 
-TEST(Book, DeadNeedsEightFailuresOrADay) {
-  DeliveryModel book;
+TEST(DeliveryModel, DeadNeedsEightFailuresOrADay) {
+  DeliveryModel model;
   records::Delivery delivery;
   delivery.key = delivery.rank = Key{2};
-  EXPECT_FALSE(book.add({delivery}, 1, 0));
-  EXPECT_TRUE(book.change({.key = Key{2}, .state = records::DeliveryState::Dead, .at = 5, .attempts = 1}, {.wall = 5}));
+  EXPECT_FALSE(model.add({delivery}, 1, 0));
+  EXPECT_TRUE(
+      model.change({.key = Key{2}, .state = records::DeliveryState::Dead, .at = 5, .attempts = 1}, {.wall = 5}));
 }
 
-TEST(World, ASeedReplaysExactly) {
+TEST(Simulation, SameSeedReplaysExactly) {
   for (const std::uint64_t seed : {3U, 17U, 91U, 204U}) {
     const auto first = Simulation{{.seed = seed, .trace = Trace::Mode::Hash}}.run();
     const auto second = Simulation{{.seed = seed, .trace = Trace::Mode::Hash}}.run();
@@ -280,7 +281,7 @@ TEST(World, ASeedReplaysExactly) {
   }
 }
 
-TEST(World, DifferentSeedsAreDifferentWorlds) {
+TEST(Simulation, DifferentSeedsDiffer) {
   const auto first = Simulation{{.seed = 1, .trace = Trace::Mode::Hash}}.run();
   const auto second = Simulation{{.seed = 2, .trace = Trace::Mode::Hash}}.run();
   EXPECT_NE(first.trace_hash, second.trace_hash);

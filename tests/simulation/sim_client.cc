@@ -9,45 +9,46 @@ namespace {
 
 constexpr Nanos kMaxHesitation = milliseconds{3'000};
 constexpr Nanos kMaxStep = milliseconds{400};  // of a host, between two of them
-constexpr std::size_t kMaxWishes = 20;
+constexpr std::size_t kMaxKeys = 20;
 
 using protocol::DeliveryMode;
 using protocol::ReceiptStatus;
 
 }  // namespace
 
-SimClient::SimClient(ProgramPlan plan, VirtualLoop& loop, net::Network& network, Random& random,
-                     const FaultPlan& weather, Trace& trace, HistoryChecker& ledger)
+SimClient::SimClient(ClientPlan plan, VirtualLoop& loop, net::Network& network, Random& random, const FaultPlan& faults,
+                     Trace& trace, HistoryChecker& checker)
     : plan_{std::move(plan)},
       loop_{loop},
       network_{network},
       random_{random},
-      weather_{weather},
+      faults_{faults},
       trace_{trace},
-      ledger_{ledger} {}
+      checker_{checker} {}
 
 SimClient::~SimClient() = default;
 
 void SimClient::start() {
-  if (life_) return;
-  auto life = std::make_shared<Life>();
-  life->number = ++lives_;
+  if (process_) return;
+  auto process = std::make_shared<Process>();
+  process->number = ++process_count_;
   const client::OutboxLimits limits{.max_entries = plan_.outbox_entries};
   if (plan_.durable) {
     disk_.fail_appends = disk_.fail_syncs = 0;
     auto outbox = client::Outbox::open(disk_, "outbox", limits, plan_.sync, random_);
-    if (!outbox) return ledger_.violate(plan_.name + " cannot open its outbox: " + outbox.error().message());
-    if ((*outbox)->recovery().damaged_bytes > 0) ledger_.violate(plan_.name + " finds its outbox damaged");
-    life->outbox = std::move(*outbox);
+    if (!outbox) return checker_.violate(plan_.name + " cannot open its outbox: " + outbox.error().message());
+    if ((*outbox)->recovery().damaged_bytes > 0) checker_.violate(plan_.name + " finds its outbox damaged");
+    process->outbox = std::move(*outbox);
   } else {
-    life->outbox = std::make_unique<client::Outbox>(plan_.numbering, limits, random_);
+    process->outbox = std::make_unique<client::Outbox>(plan_.numbering, limits, random_);
   }
   if (plan_.role == Role::Host) {
-    life->intent = std::make_unique<host::IntentLog>(disk_, "intent");
-    if (const auto read = life->intent->load(); !read)
-      return ledger_.violate(plan_.name + " cannot read its notes: " + read.error().message());
+    process->intent = std::make_unique<host::IntentLog>(disk_, "intent");
+    if (const auto read = process->intent->load(); !read)
+      return checker_.violate(plan_.name + " cannot read its notes: " + read.error().message());
   }
-  trace_.line("{} begins life {} with {} messages in its outbox", plan_.name, life->number, life->outbox->size());
+  trace_.line("{} starts process {} with {} messages in its outbox", plan_.name, process->number,
+              process->outbox->size());
   client::LinkOptions options;
   options.socket_path = kSocketPath;
   options.hello.agent = plan_.name;
@@ -55,52 +56,52 @@ void SimClient::start() {
   options.hello.capabilities.modes = plan_.modes;
   options.hello.capabilities.queue = plan_.role == Role::Host;
   options.hello.capabilities.pause = plan_.role == Role::Host;
-  options.hello.capabilities.receipt_steps = plan_.wants_steps;
+  options.hello.capabilities.receipt_steps = plan_.requests_steps;
   if (plan_.modes) {
     protocol::AgentSessionCapabilities contract;
     contract.delivery = {.modes = *plan_.modes, .queue = plan_.role == Role::Host};
     contract.lifecycle.pause = plan_.role == Role::Host;
-    if (const auto said = protocol::declare(contract, options.hello.capabilities); !said)
-      ledger_.violate(said.error().message());
+    if (const auto declared = protocol::declare(contract, options.hello.capabilities); !declared)
+      checker_.violate(declared.error().message());
   }
   if (plan_.claims_name) options.hello.claim_token = "claim of " + plan_.name;
-  options.hello.resume_token = plan_.durable ? kept_token_ : "";
+  options.hello.resume_token = plan_.durable ? stored_token_ : "";
   options.timeout = client::RetryLimit::never_give_up();
-  if (keeps_positions()) options.positions = kept_positions_.all();
-  if (keeps_positions()) options.store_id = kept_store_;
+  if (stores_positions()) options.positions = stored_positions_.all();
+  if (stores_positions()) options.store_id = stored_store_id_;
   client::LinkListener& listener = *this;
-  life->link = std::make_unique<client::Link>(loop_, network_, random_, *life->outbox, std::move(options), listener);
-  life_ = life;
-  life->link->start();
+  process->link =
+      std::make_unique<client::Link>(loop_, network_, random_, *process->outbox, std::move(options), listener);
+  process_ = process;
+  process->link->start();
 }
 
 void SimClient::crash(Death death) {
-  if (!life_) return;
-  if (plan_.role == Role::Host)
-    death = Death::Killed;  // a power cut ends its agent as well: nobody is left to hear twice
-  ledger_.loses_session(plan_.name, {});
+  if (!process_) return;
+  if (plan_.role == Role::Host) death = Death::Killed;  // a power cut ends its agent as well
+  checker_.on_session_lost(plan_.name, {});
   trace_.line("{} dies{}", plan_.name, death == Death::PowerCut ? " in a power cut" : "");
-  if (!plan_.durable) ledger_.doubt_all_of(plan_.name);
-  // Without a sync per message, what had not left yet may be gone; it was never promised.
-  if (death == Death::PowerCut && plan_.sync == client::SyncOn::Transmission) ledger_.doubt_all_of(plan_.name);
-  life_.reset();
+  if (!plan_.durable) checker_.mark_unknown(plan_.name);
+  // Without a sync per message, messages that were not transmitted may be lost; the contract allows it.
+  if (death == Death::PowerCut && plan_.sync == client::SyncOn::Transmission) checker_.mark_unknown(plan_.name);
+  process_.reset();
   if (death == Death::PowerCut)
     disk_.cut_power(random_);
   else
     disk_.crash();
 }
 
-void SimClient::say(const std::string& to, const std::string& topic, std::size_t padding) {
-  if (!life_) return;
+void SimClient::send_message(const std::string& to, const std::string& topic, std::size_t padding) {
+  if (!process_) return;
   const bool ordered = plan_.durable || plan_.numbering == client::Numbering::Epoch;
   const bool short_ttl = random_.below(20) == 0;
   const bool channel = to.starts_with('#');
-  const bool has_wish = random_.below(3) == 0;  // of when and how
-  std::string wish, key;
-  if (has_wish) {
-    if (random_.below(4) == 0) {  // the same wish again now and then
-      if (wishes_.size() < kMaxWishes && random_.below(2) == 0) wishes_.push_back(format("wish{}", wishes_.size()));
-      if (!wishes_.empty()) key = wishes_[random_.below(wishes_.size())];
+  const bool has_options = random_.below(3) == 0;
+  std::string options, key;
+  if (has_options) {
+    if (random_.below(4) == 0) {  // sometimes a key that was used before
+      if (keys_.size() < kMaxKeys && random_.below(2) == 0) keys_.push_back(format("key{}", keys_.size()));
+      if (!keys_.empty()) key = keys_[random_.below(keys_.size())];
     }
     text::JsonWriter writer;
     writer.field("mode", name_of(protocol::kDeliveryModes[random_.below(std::size(protocol::kDeliveryModes))]));
@@ -108,9 +109,9 @@ void SimClient::say(const std::string& to, const std::string& topic, std::size_t
     if (short_ttl && random_.below(2) == 0)
       writer.field("deadline", loop_.now().wall + static_cast<WallMs>(1 + random_.below(5'000)));
     writer.optional("idempotencyKey", key);
-    wish = writer.take();
+    options = writer.take();
   }
-  const auto number = ledger_.say({plan_.name, to, topic, ordered, short_ttl, key});
+  const auto number = checker_.on_send({plan_.name, to, topic, ordered, short_ttl, key});
   client::OutgoingMessage message{
       .to = channel ? "" : to,
       .payload = {},
@@ -119,97 +120,98 @@ void SimClient::say(const std::string& to, const std::string& topic, std::size_t
       .type = channel ? protocol::MessageType::ChannelMessage : protocol::MessageType::Send};
   message.payload = format(R"({{"kind":"message","body":"{}"{},"data":{{"p":"{}"}}}})", HistoryChecker::body_of(number),
                            channel ? format(R"(,"channel":"{}")", to) : "", std::string(padding, 'x'));
-  if (short_ttl || has_wish) {
+  if (short_ttl || has_options) {
     text::JsonWriter meta;
-    if (short_ttl && !wish.contains("deadline")) meta.field("ttl_ms", 1 + random_.below(5'000));
-    if (has_wish) meta.raw("delivery", wish);
+    if (short_ttl && !options.contains("deadline")) meta.field("ttl_ms", 1 + random_.below(5'000));
+    if (has_options) meta.raw("delivery", options);
     message.payload_meta = meta.take();
   }
   if (random_.below(60) == 0)
     message.payload = R"({"kind":"message","body":["no text"],"channel":5})";  // refused for good
-  if (random_.below(60) == 0 && !has_wish && !short_ttl)
+  if (random_.below(60) == 0 && !has_options && !short_ttl)
     message.payload_meta = R"({"sync":{"correlationId":"c1","blocking":true}})";  // same for all
-  if (weather_.append_fails > 0 && random_.below(1000) < weather_.append_fails) {
+  if (faults_.append_fails > 0 && random_.below(1000) < faults_.append_fails) {
     if (random_.below(2) == 0)
       disk_.fail_appends = 1;
     else
       disk_.fail_syncs = 1;
   }
-  const auto id = life_->link->send(message);
+  const auto id = process_->link->send(message);
   if (!id) {
-    trace_.line("{} cannot say m{}: {}", plan_.name, number, id.error().message());
-    return ledger_.could_not_be_said(number);
+    trace_.line("{} cannot send m{}: {}", plan_.name, number, id.error().message());
+    return checker_.on_send_failed(number);
   }
-  trace_.line("{} says m{} to {}{}{} as {}", plan_.name, number, to, topic.empty() ? "" : " about ", topic, *id);
-  ledger_.has_id(number, *id);
+  trace_.line("{} sends m{} to {}{}{} as {}", plan_.name, number, to, topic.empty() ? "" : " about ", topic, *id);
+  checker_.on_id(number, *id);
 }
 
 void SimClient::on_ready(const client::Session& session) {
   trace_.line("{} is ready ({}{})", plan_.name, session.id, session.resumed ? ", resumed" : "");
-  kept_token_ = session.resume_token;
-  if (!kept_store_.empty() && kept_store_ != session.store_id) kept_positions_ = client::StreamPositions{};
-  kept_store_ = session.store_id;
-  ledger_.has_session(plan_.name, session.id);
-  life_->paused = false;  // told next if it is so
-  life_->counted = 0;
-  ++life_->connection;
-  if (plan_.tells_state) tell("idle", plan_.modes, std::nullopt);
+  stored_token_ = session.resume_token;
+  if (!stored_store_id_.empty() && stored_store_id_ != session.store_id) stored_positions_ = client::StreamPositions{};
+  stored_store_id_ = session.store_id;
+  checker_.on_session(plan_.name, session.id);
+  process_->paused = false;  // the daemon sends PAUSE again
+  process_->counted = 0;
+  ++process_->connection;
+  if (plan_.reports_state) report_state("idle", plan_.modes, std::nullopt);
   if (plan_.subscribes && !session.resumed)
-    (void)life_->link->send_frame(protocol::MessageType::Subscribe, "{}", "news");
+    (void)process_->link->send_frame(protocol::MessageType::Subscribe, "{}", "news");
 }
 
 void SimClient::on_lost(const std::string& reason, Millis retry_in) {
-  ledger_.loses_session(plan_.name, life_->unsettled);
+  checker_.on_session_lost(plan_.name, process_->unsettled);
   trace_.line("{} lost its link ({}), back in {} ms", plan_.name, reason, retry_in.count());
 }
 
 void SimClient::on_stopped(const Error& why) {
   trace_.line("{} was stopped: {}", plan_.name, why.message());
   if (plan_.claims_name)
-    return ledger_.violate_unless_damaged(format("{} claimed its name and was stopped: {}", plan_.name, why.message()));
-  loop_.post([this, weak = std::weak_ptr{life_}] {
-    if (weak.lock() == life_) crash(Death::Killed);
+    return checker_.violate_unless_damaged(
+        format("{} claimed its name and was stopped: {}", plan_.name, why.message()));
+  loop_.post([this, weak = std::weak_ptr{process_}] {
+    if (weak.lock() == process_) crash(Death::Killed);
   });
 }
 
-void SimClient::remember(const client::DeliveryRef& place) {
-  kept_positions_.advance(place.topic, place.from, place.lane, place.seq);
+void SimClient::remember(const client::DeliveryRef& ref) {
+  stored_positions_.advance(ref.topic, ref.from, ref.lane, ref.seq);
 }
 
 client::AckMode SimClient::on_incoming(const client::IncomingMessage& incoming) {
-  const auto& place = incoming.ref;
-  trace_.line("{} gets {} #{} from {}: {}", plan_.name, place.id, place.seq, place.from,
+  const auto& ref = incoming.ref;
+  trace_.line("{} gets {} #{} from {}: {}", plan_.name, ref.id, ref.seq, ref.from,
               incoming.envelope.payload.substr(0, 48));
-  if (keeps_positions()) remember(place);
-  ledger_.handed_up(plan_.name, life_->number, keeps_positions() ? Keeps::Positions : Keeps::Nothing, place,
-                    incoming.envelope.payload);
-  if (plan_.role == Role::Host) return take_letter(place);
-  if (!plan_.acknowledges_late || random_.below(3) != 0) return answer(place);
-  life_->unsettled.insert(place.id);
+  if (stores_positions()) remember(ref);
+  checker_.on_received(plan_.name, process_->number, stores_positions() ? Memory::Positions : Memory::Nothing, ref,
+                       incoming.envelope.payload);
+  if (plan_.role == Role::Host) return take_delivery(ref);
+  if (!plan_.acknowledges_late || random_.below(3) != 0) return answer(ref);
+  process_->unsettled.insert(ref.id);
   // One that expired meanwhile is in our hand only; the daemon has let it go and may send another. So is one of an
   // earlier connection that has not come again on this one.
   const bool counts = incoming.envelope.payload_meta.empty();
-  if (counts && ++life_->counted > plan_.max_inflight)
-    ledger_.violate_unless_damaged(format("{} has {} deliveries in hand and asked for at most {}", plan_.name,
-                                          life_->counted, plan_.max_inflight));
+  if (counts && ++process_->counted > plan_.max_inflight)
+    checker_.violate_unless_damaged(
+        format("{} has {} unsettled deliveries; its limit is {}", plan_.name, process_->counted, plan_.max_inflight));
   const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(kMaxHesitation.count()))};
-  loop_.call_after(delay, [this, weak = std::weak_ptr{life_}, place, counts, connection = life_->connection] {
-    const auto life = weak.lock();
-    if (!life) return;
-    life->unsettled.erase(place.id);
-    if (counts && life->connection == connection) --life->counted;
-    if (answer(place) == client::AckMode::Now) life->link->acknowledge(place);
+  loop_.call_after(delay, [this, weak = std::weak_ptr{process_}, ref, counts, connection = process_->connection] {
+    const auto process = weak.lock();
+    if (!process) return;
+    process->unsettled.erase(ref.id);
+    if (counts && process->connection == connection) --process->counted;
+    if (answer(ref) == client::AckMode::Now) process->link->acknowledge(ref);
   });
   return client::AckMode::Later;
 }
 
-void SimClient::report(const client::DeliveryRef& place, const protocol::Receipt& receipt) {
-  ledger_.reports(place, receipt);
-  life_->link->report(place, receipt);
+void SimClient::report(const client::DeliveryRef& ref, const protocol::Receipt& receipt) {
+  checker_.on_report(ref, receipt);
+  process_->link->report(ref, receipt);
 }
 
-std::optional<protocol::Receipt> SimClient::draw_trouble() {
-  if (!chance(weather_.trouble)) return std::nullopt;
+std::optional<protocol::Receipt> SimClient::draw_abnormal_receipt() {
+  if (!chance(faults_.abnormal_receipts)) return std::nullopt;
   switch (random_.below(4)) {
     case 0: return protocol::Receipt{.status = ReceiptStatus::Failed, .reason = "it was refused"};
     case 1:
@@ -220,27 +222,30 @@ std::optional<protocol::Receipt> SimClient::draw_trouble() {
   }
 }
 
-client::AckMode SimClient::answer(const client::DeliveryRef& place) {
+client::AckMode SimClient::answer(const client::DeliveryRef& ref) {
   if (plan_.role == Role::Plain) return client::AckMode::Now;
-  if (const auto trouble = draw_trouble()) {
-    report(place, *trouble);
+  if (const auto abnormal_receipts = draw_abnormal_receipt()) {
+    report(ref, *abnormal_receipts);
     return client::AckMode::Later;
   }
   if (random_.below(2) == 0) return client::AckMode::Now;
-  if (random_.below(3) == 0) report(place, {.status = ReceiptStatus::Accepted});
-  report(place, {.status = ReceiptStatus::Delivered, .proof = random_.below(3) == 0 ? "seen" : "", .via = "callback"});
+  if (random_.below(3) == 0) report(ref, {.status = ReceiptStatus::Accepted});
+  report(ref, {.status = ReceiptStatus::Delivered, .proof = random_.below(3) == 0 ? "seen" : "", .via = "callback"});
   return client::AckMode::Later;
 }
 
-// ---------------------------------------------------------------- what a session tells of itself
+// ---------------------------------------------------------------- SESSION_STATE
 
-void SimClient::tell(const std::string& state, std::optional<protocol::DeliveryModes> modes,
-                     std::optional<DeliveryMode> boundary) {
+void SimClient::report_state(const std::string& state, std::optional<protocol::DeliveryModes> modes,
+                             std::optional<DeliveryMode> boundary) {
   if (!ready()) return;
   std::string number;
-  ledger_.tells(plan_.name, {.state = state, .modes = modes, .boundary = boundary}, number);
+  checker_.on_session_report(plan_.name, {.state = state, .modes = modes, .boundary = boundary}, number);
   text::JsonWriter payload;
-  payload.field("state", state).begin_object("capabilities").field("told", number).end();  // kept while it resumes
+  payload.field("state", state)
+      .begin_object("capabilities")
+      .field("report", number)
+      .end();  // the daemon keeps it over a resume
   if (modes) {
     payload.begin_array("modes");
     for (const auto mode : protocol::kDeliveryModes)
@@ -248,13 +253,13 @@ void SimClient::tell(const std::string& state, std::optional<protocol::DeliveryM
     payload.end();
   }
   if (boundary) payload.field("boundary", *boundary == DeliveryMode::NextMessage ? "message" : "tool-call");
-  trace_.line("{} tells that it is {}{} (no. {})", plan_.name, state,
-              boundary ? format(", before {}", name_of(*boundary)) : "", number);
-  (void)life_->link->send_frame(protocol::MessageType::SessionState, payload.take());
+  trace_.line("{} reports {}{} (no. {})", plan_.name, state, boundary ? format(", before {}", name_of(*boundary)) : "",
+              number);
+  (void)process_->link->send_frame(protocol::MessageType::SessionState, payload.take());
 }
 
-void SimClient::stir() {
-  if (!plan_.tells_state || !ready()) return;
+void SimClient::act() {
+  if (!plan_.reports_state || !ready()) return;
   constexpr const char* kStates[] = {"idle", "active", "blocked", "waiting", "starting"};
   auto modes = plan_.modes;
   if (modes && random_.below(4) == 0) {  // a way broke
@@ -264,143 +269,144 @@ void SimClient::stir() {
   }
   std::optional<DeliveryMode> boundary;
   if (random_.below(3) == 0) boundary = random_.below(2) == 0 ? DeliveryMode::NextMessage : DeliveryMode::NextToolCall;
-  tell(kStates[random_.below(std::size(kStates))], modes, boundary);
+  report_state(kStates[random_.below(std::size(kStates))], modes, boundary);
 }
 
-void SimClient::calm() {
-  tell("idle", protocol::DeliveryModes::all(), DeliveryMode::NextMessage);
-  tell("idle", protocol::DeliveryModes::all(), DeliveryMode::NextToolCall);
+void SimClient::recover() {
+  report_state("idle", protocol::DeliveryModes::all(), DeliveryMode::NextMessage);
+  report_state("idle", protocol::DeliveryModes::all(), DeliveryMode::NextToolCall);
 }
 
 // ---------------------------------------------------------------- a host
 
 /// As the product names it: a second attempt after a failure is no doubt about the first.
-std::string SimClient::note_of(const client::DeliveryRef& place) {
-  return place.attempt > 1 ? format("{}#{}", place.id, place.attempt) : place.id;
+std::string SimClient::intent_key(const client::DeliveryRef& ref) {
+  return ref.attempt > 1 ? format("{}#{}", ref.id, ref.attempt) : ref.id;
 }
 
-client::AckMode SimClient::take_letter(const client::DeliveryRef& place) {
-  const auto note = note_of(place);
-  if (life_->intent->contains(note)) {
-    if (const auto known = life_->intent->end_of(note)) {
-      report(place, *known);
+client::AckMode SimClient::take_delivery(const client::DeliveryRef& ref) {
+  const auto note = intent_key(ref);
+  if (process_->intent->contains(note)) {
+    if (const auto outcome = process_->intent->outcome_of(note)) {
+      report(ref, *outcome);
     } else {
       const protocol::Receipt doubt{.status = ReceiptStatus::InDoubt, .reason = "the host ended meanwhile"};
-      life_->intent->add_outcome(note, doubt);
-      report(place, doubt);
+      process_->intent->add_outcome(note, doubt);
+      report(ref, doubt);
     }
     return client::AckMode::Later;
   }
-  report(place, {.status = ReceiptStatus::Accepted});
-  life_->letters[place.id] = {place};
-  life_->unsettled.insert(place.id);
-  go_on(place.id, place.lane.mode == DeliveryMode::Manual ? 10 * kMaxStep : kMaxStep);
+  report(ref, {.status = ReceiptStatus::Accepted});
+  process_->deliveries[ref.id] = {ref};
+  process_->unsettled.insert(ref.id);
+  schedule_step(ref.id, ref.lane.mode == DeliveryMode::Manual ? 10 * kMaxStep : kMaxStep);
   return client::AckMode::Later;
 }
 
-void SimClient::go_on(const std::string& id, Nanos longest) {
-  loop_.call_after(Nanos{random_.below(static_cast<std::uint64_t>(longest.count()))},
-                   [this, weak = std::weak_ptr{life_}, id] {
-                     if (weak.lock() && weak.lock() == life_) next_step(id);
+void SimClient::schedule_step(const std::string& id, Nanos max_delay) {
+  loop_.call_after(Nanos{random_.below(static_cast<std::uint64_t>(max_delay.count()))},
+                   [this, weak = std::weak_ptr{process_}, id] {
+                     if (weak.lock() && weak.lock() == process_) next_step(id);
                    });
 }
 
 void SimClient::next_step(const std::string& id) {
-  const auto found = life_->letters.find(id);
-  if (found == life_->letters.end()) return;
-  if (chance(weather_.host_dies)) return die_soon();
-  auto& letter = found->second;
-  switch (letter.step) {
-    case Letter::Step::Waits:
-      if (life_->paused) break;
-      if (const auto trouble = draw_trouble()) return finish(letter, *trouble);
-      if (chance(weather_.trouble)) {
-        report(letter.place, {.status = ReceiptStatus::Deferred, .reason = "the agent is busy"});
+  const auto found = process_->deliveries.find(id);
+  if (found == process_->deliveries.end()) return;
+  if (chance(faults_.host_crashes)) return crash_soon();
+  auto& delivery = found->second;
+  switch (delivery.step) {
+    case HostDelivery::Step::Pending:
+      if (process_->paused) break;
+      if (const auto abnormal_receipts = draw_abnormal_receipt()) return finish(delivery, *abnormal_receipts);
+      if (chance(faults_.abnormal_receipts)) {
+        report(delivery.ref, {.status = ReceiptStatus::Deferred, .reason = "the agent is busy"});
         break;
       }
-      if (!life_->intent->add(note_of(letter.place))) break;
-      letter.step = Letter::Step::Noted;
+      if (!process_->intent->add(intent_key(delivery.ref))) break;
+      delivery.step = HostDelivery::Step::Logged;
       break;
-    case Letter::Step::Noted:
-      ledger_.surfaced(plan_.name, letter.place);
-      letter.step = Letter::Step::Surfaced;
+    case HostDelivery::Step::Logged:
+      checker_.on_injected(plan_.name, delivery.ref);
+      delivery.step = HostDelivery::Step::Injected;
       break;
-    case Letter::Step::Surfaced:
-      report(letter.place, {.status = ReceiptStatus::Accepted, .proof = "written", .via = "pty"});
-      letter.step = Letter::Step::Written;
+    case HostDelivery::Step::Injected:
+      report(delivery.ref, {.status = ReceiptStatus::Accepted, .proof = "written", .via = "pty"});
+      delivery.step = HostDelivery::Step::Written;
       break;
-    case Letter::Step::Written: {
+    case HostDelivery::Step::Written: {
       protocol::Receipt end{
           .status = ReceiptStatus::Delivered, .proof = "submitted", .via = "pty", .evidence = "working"};
       if (random_.below(3) == 0) end.proof = "seen";
-      if (chance(weather_.trouble / 4)) end = {.status = ReceiptStatus::InDoubt, .reason = "the screen does not tell"};
-      return finish(letter, end);
+      if (chance(faults_.abnormal_receipts / 4))
+        end = {.status = ReceiptStatus::InDoubt, .reason = "the screen shows no evidence"};
+      return finish(delivery, end);
     }
   }
-  go_on(id, kMaxStep);
+  schedule_step(id, kMaxStep);
 }
 
 /// First the note, then the word.
-void SimClient::finish(const Letter& letter, const protocol::Receipt& receipt) {
-  const auto place = letter.place;
-  life_->letters.erase(place.id);
-  life_->unsettled.erase(place.id);
-  life_->intent->add_outcome(note_of(place), receipt);
-  report(place, receipt);
+void SimClient::finish(const HostDelivery& delivery, const protocol::Receipt& receipt) {
+  const auto ref = delivery.ref;
+  process_->deliveries.erase(ref.id);
+  process_->unsettled.erase(ref.id);
+  process_->intent->add_outcome(intent_key(ref), receipt);
+  report(ref, receipt);
   if (receipt.status != ReceiptStatus::Delivered || receipt.proof != "submitted" || random_.below(2) == 0) return;
   loop_.call_after(Nanos{random_.below(static_cast<std::uint64_t>(kMaxStep.count()))},
-                   [this, weak = std::weak_ptr{life_}, place] {
-                     if (!weak.lock() || weak.lock() != life_) return;
-                     report(place, {.status = ReceiptStatus::Delivered, .proof = "seen", .via = "record"});
+                   [this, weak = std::weak_ptr{process_}, ref] {
+                     if (!weak.lock() || weak.lock() != process_) return;
+                     report(ref, {.status = ReceiptStatus::Delivered, .proof = "seen", .via = "record"});
                    });
 }
 
-void SimClient::on_moved(const client::DeliveryRef& place, DeliveryMode mode) {
-  trace_.line("{} hears that {} is now #{} and waits for {}", plan_.name, place.id, place.seq, name_of(mode));
-  if (keeps_positions()) remember(place);
-  const auto letter = life_->letters.find(place.id);
-  if (letter != life_->letters.end()) letter->second.place = place;
+void SimClient::on_moved(const client::DeliveryRef& ref, DeliveryMode mode) {
+  trace_.line("{}: {} is now #{} with mode {}", plan_.name, ref.id, ref.seq, name_of(mode));
+  if (stores_positions()) remember(ref);
+  const auto delivery = process_->deliveries.find(ref.id);
+  if (delivery != process_->deliveries.end()) delivery->second.ref = ref;
 }
 
 bool SimClient::on_cancel(const protocol::CancelCommand& order) {
-  const auto letter = life_->letters.find(order.delivery_id);
-  if (letter == life_->letters.end() || letter->second.step != Letter::Step::Waits) return false;
-  life_->letters.erase(letter);
-  life_->unsettled.erase(order.delivery_id);
+  const auto delivery = process_->deliveries.find(order.delivery_id);
+  if (delivery == process_->deliveries.end() || delivery->second.step != HostDelivery::Step::Pending) return false;
+  process_->deliveries.erase(delivery);
+  process_->unsettled.erase(order.delivery_id);
   return true;
 }
 
-void SimClient::on_pause(const protocol::PauseCommand& order) { life_->paused = order.paused; }
+void SimClient::on_pause(const protocol::PauseCommand& order) { process_->paused = order.paused; }
 
-void SimClient::die_soon() {
-  loop_.post([this, weak = std::weak_ptr{life_}] {
-    if (!weak.lock() || weak.lock() != life_) return;
+void SimClient::crash_soon() {
+  loop_.post([this, weak = std::weak_ptr{process_}] {
+    if (!weak.lock() || weak.lock() != process_) return;
     crash(Death::Killed);
     loop_.call_after(Nanos{random_.below(static_cast<std::uint64_t>(kMaxHesitation.count()))}, [this] { start(); });
   });
 }
 
 void SimClient::on_sent(const std::string& id) {
-  trace_.line("{} hears that {} is stored", plan_.name, id);
-  ledger_.acknowledged(id);
+  trace_.line("{}: {} is stored", plan_.name, id);
+  checker_.on_ack(id);
 }
 
 void SimClient::on_refused(const std::string& id, const protocol::Nack& why) {
-  trace_.line("{} hears that {} is refused: {} {}", plan_.name, id, why.code, why.message);
-  ledger_.refused(id, why.code);
+  trace_.line("{}: {} is refused: {} {}", plan_.name, id, why.code, why.message);
+  checker_.on_nack(id, why.code);
 }
 
 void SimClient::on_frame(const protocol::Envelope& envelope) {
-  trace_.line("{} hears {} {}", plan_.name, protocol::name_of(envelope.type), envelope.payload.substr(0, 120));
+  trace_.line("{} gets {} {}", plan_.name, protocol::name_of(envelope.type), envelope.payload.substr(0, 120));
 }
 
-bool SimClient::ready() const { return life_ && life_->link->ready(); }
-bool SimClient::at_rest() const { return ready() && life_->link->is_drained() && life_->unsettled.empty(); }
+bool SimClient::ready() const { return process_ && process_->link->ready(); }
+bool SimClient::is_idle() const { return ready() && process_->link->is_drained() && process_->unsettled.empty(); }
 
 std::string SimClient::describe() const {
-  if (!life_) return plan_.name + " is not running";
-  return format("{} is {}, {} unanswered, {} in hand", plan_.name, client::name_of(life_->link->state()),
-                life_->outbox->size(), life_->unsettled.size());
+  if (!process_) return plan_.name + " is not running";
+  return format("{} is {}, {} unanswered, {} unsettled", plan_.name, client::name_of(process_->link->state()),
+                process_->outbox->size(), process_->unsettled.size());
 }
 
 }  // namespace relay::simulation

@@ -14,23 +14,23 @@ constexpr Nanos kMaxRestart = milliseconds{500};
 
 }  // namespace
 
-SimDaemon::SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const FaultPlan& weather,
-                     Trace& trace, HistoryChecker& ledger)
+SimDaemon::SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const FaultPlan& faults,
+                     Trace& trace, HistoryChecker& checker)
     : plan_{std::move(plan)},
       loop_{loop},
       network_{network},
       random_{random},
-      weather_{weather},
+      faults_{faults},
       trace_{trace},
-      ledger_{ledger} {
+      checker_{checker} {
   if (plan_.store == StoreKind::Memory)
-    store_ = std::make_unique<ObservedStore>(std::make_unique<store::MemoryStore>(), ledger_);
+    store_ = std::make_unique<ObservedStore>(std::make_unique<store::MemoryStore>(), checker_);
 }
 
 SimDaemon::~SimDaemon() {
   *dead_ = true;
   workspace_.reset();
-  store_.reset();  // before the disk it lives on
+  store_.reset();  // before its disk
 }
 
 void SimDaemon::open_store() {
@@ -41,9 +41,9 @@ void SimDaemon::open_store() {
                                      .sharing = store::Sharing::Exclusive,
                                      .now = loop_.now().wall};
   auto opened = store::SqliteStore::open(options);
-  if (!opened) return ledger_.violate("the store cannot be opened: " + opened.error().message());
+  if (!opened) return checker_.violate("the store cannot be opened: " + opened.error().message());
   auto journal = store::recover_journal(**opened, options);
-  if (!journal) return ledger_.violate("the journal cannot be opened: " + journal.error().message());
+  if (!journal) return checker_.violate("the journal cannot be opened: " + journal.error().message());
   auto damage = (*opened)->damage();
   damage.add((*journal)->damage());
   plan_.options.info.damage = damage.sentence();
@@ -51,25 +51,25 @@ void SimDaemon::open_store() {
   plan_.options.info.refused_changes = (*opened)->refused();
   if (damage.found()) notify_damage(**opened, damage);
   journal_ = *std::move(journal);
-  store_ = std::make_unique<ObservedStore>(std::move(*opened), ledger_);
+  store_ = std::make_unique<ObservedStore>(std::move(*opened), checker_);
 }
 
 /// As the daemon does it: what was found is an event, and in STATUS.
 void SimDaemon::notify_damage(store::MessageStore& store, const store::Damage& damage) {
-  if (!may_be_damaged_) return ledger_.violate("nothing was damaged and it is told: " + damage.sentence());
-  ledger_.store_damaged(damage);
+  if (!may_be_damaged_) return checker_.violate("damage is reported and nothing was damaged: " + damage.sentence());
+  checker_.on_store_damage(damage);
   if (const auto done = daemon::record_damage(store, damage, loop_.now().wall); !done)
-    return ledger_.violate("the damage cannot be recorded: " + done.error().message());
+    return checker_.violate("the damage cannot be recorded: " + done.error().message());
   records::EventQuery query;
   query.after = store.newest_event().value() - 1;
   const auto page = store.events(query);
   if (!page || page->events.empty() || page->events.back().type != "relay.damaged")
-    ledger_.violate("there is no event of the damage");
+    checker_.violate("there is no event of the damage");
 }
 
 std::unique_ptr<store::StoreQueue> SimDaemon::make_queue(store::StoreListener& listener) {
-  const auto make_sim_queue = [this](store::StoreListener& told) {
-    auto queue = std::make_unique<SimStoreQueue>(loop_, random_, weather_, trace_, *store_, told, dead_);
+  const auto make_sim_queue = [this](store::StoreListener& results) {
+    auto queue = std::make_unique<SimStoreQueue>(loop_, random_, faults_, trace_, *store_, results, dead_);
     queue_ = queue.get();
     return queue;
   };
@@ -77,13 +77,13 @@ std::unique_ptr<store::StoreQueue> SimDaemon::make_queue(store::StoreListener& l
   using Queue = store::JournaledStoreQueue;
   auto made = std::make_unique<Queue>(
       std::move(journal_),
-      [this](store::Journal& journal, store::JournalListener& told, Queue::Post) {
-        auto writer = std::make_unique<SimJournalWriter>(loop_, random_, weather_, trace_, journal, *store_, told,
+      [this](store::Journal& journal, store::JournalListener& results, Queue::Post) {
+        auto writer = std::make_unique<SimJournalWriter>(loop_, random_, faults_, trace_, journal, *store_, results,
                                                          plan_.durability, dead_);
         journal_writer_ = writer.get();
         return writer;
       },
-      [&](Queue::Post, store::StoreListener& told) { return make_sim_queue(told); },
+      [&](Queue::Post, store::StoreListener& results) { return make_sim_queue(results); },
       [this, dead = dead_](Queue::Task task) {
         loop_.post([dead, task = std::move(task)]() mutable {
           if (!*dead) task();
@@ -103,20 +103,20 @@ void SimDaemon::start() {
   if (running()) return;
   open_store();
   if (!store_) return;
-  ledger_.check_store(*store_);
+  checker_.check_store(*store_);
   auto snapshot = store_->load();
-  if (!snapshot) return ledger_.violate("the store cannot be loaded: " + snapshot.error().message());
+  if (!snapshot) return checker_.violate("the store cannot be loaded: " + snapshot.error().message());
   trace_.line("the daemon starts");
-  ledger_.daemon_starts();
+  checker_.on_daemon_start();
   dead_ = std::make_shared<bool>(false);
-  network_.next_server_life(dead_);
+  network_.set_server_process(dead_);
   workspace_ = std::make_unique<daemon::Workspace>(
       plan_.options, loop_, random_, [this](store::StoreListener& listener) { return make_queue(listener); },
       std::move(*snapshot), daemon::RosterSink{}, [this](const broker::Effect& effect) { on_effect(effect); });
-  auto door = network_.listen(kSocketPath, [this](auto stream) {
+  auto listener = network_.listen(kSocketPath, [this](auto stream) {
     if (running()) workspace_->accept(std::move(stream));
   });
-  if (door) door_ = std::move(*door);
+  if (listener) listener_ = std::move(*listener);
 }
 
 bool SimDaemon::idle() const {
@@ -129,9 +129,9 @@ bool SimDaemon::idle() const {
 void SimDaemon::on_effect(const broker::Effect& effect) {
   if (*dead_) return;
   if (dies_after_ > 0 && --dies_after_ == 0) return die("it is killed between two effects");
-  if (const auto* said = std::get_if<broker::Send>(&effect)) ledger_.daemon_says(said->to, said->frame);
+  if (const auto* send = std::get_if<broker::Send>(&effect)) checker_.on_daemon_frame(send->to, send->frame);
   if (const auto* saved = std::get_if<broker::Persist>(&effect)) {
-    ledger_.daemon_saves(saved->changes);
+    checker_.on_daemon_commit(saved->changes);
     check_broadcasts(saved->changes);
   }
   if (const auto* note = std::get_if<broker::WriteLog>(&effect)) trace_.line("daemon: {}", note->text);
@@ -146,13 +146,13 @@ void SimDaemon::check_broadcasts(const records::Changes& changes) {
       if (const auto* delivery = std::get_if<records::AddDelivery>(&other);
           delivery && delivery->delivery.message == added->message.key)
         audience.insert(delivery->delivery.to.value());
-    std::set<std::string> here;
+    std::set<std::string> connected;
     for (const auto& entry : workspace_->roster())
-      if (entry.connected) here.insert(entry.agent.name.value());
+      if (entry.connected) connected.insert(entry.agent.name.value());
     for (const auto& name : ready_())
-      if (name != added->message.from.value() && here.contains(name) && !audience.contains(name))
-        ledger_.violate_unless_damaged(
-            format("{} is here and a broadcast of {} does not go there", name, added->message.from.value()));
+      if (name != added->message.from.value() && connected.contains(name) && !audience.contains(name))
+        checker_.violate_unless_damaged(
+            format("{} is connected and is no recipient of a broadcast of {}", name, added->message.from.value()));
   }
 }
 
@@ -169,7 +169,7 @@ void SimDaemon::die_in_commit() {
   const auto before = [this] { disk_.fail_next_syncs(1); };
   const auto after = [this] {
     disk_.fail_next_syncs(0);  // in case this commit needed no sync
-    die("the power goes away inside a commit");
+    die("a power cut inside a commit");
   };
   if (random_.below(2) == 0)
     journal_writer_->break_next(before, after);
@@ -179,17 +179,17 @@ void SimDaemon::die_in_commit() {
 
 void SimDaemon::prune_unused_names() {
   if (!running()) return;
-  trace_.line("the daemon forgets unused names");
+  trace_.line("the daemon prunes unused names");
   workspace_->prune_unused_names(loop_.now().wall + 1);
 }
 
 void SimDaemon::shut_down() {
   if (!running()) return;
-  trace_.line("the daemon is asked to leave");
-  door_.reset();
+  trace_.line("the daemon shuts down");
+  listener_.reset();
   workspace_->shut_down([this, dead = dead_] {
     loop_.post([this, dead] {
-      if (dead == dead_ && !*dead_) die("it has left in good order");
+      if (dead == dead_ && !*dead_) die("it has shut down");
     });
   });
 }
@@ -201,12 +201,12 @@ void SimDaemon::die(const char* how) {
   ++deaths_;
   trace_.line("the daemon dies: {}", how);
   network_.server_died();
-  loop_.post([this] { bury_and_restart(); });  // its code may still be on the stack
+  loop_.post([this] { destroy_and_restart(); });  // its code may still be on the stack
 }
 
-void SimDaemon::bury_and_restart() {
+void SimDaemon::destroy_and_restart() {
   workspace_.reset();
-  door_.reset();
+  listener_.reset();
   if (plan_.store == StoreKind::Sqlite) {
     // After a power cut the mark of the journal may be behind: damage to its last commits looks like a torn write then.
     may_be_damaged_ = plan_.damages && random_.below(2) == 0;
@@ -216,7 +216,7 @@ void SimDaemon::bury_and_restart() {
       disk_.kill();
     store_.reset();
     if (may_be_damaged_) {
-      ledger_.disk_damages(disk_.damage(random_));
+      checker_.on_disk_damage(disk_.damage(random_));
       ++damages_;
     }
   }

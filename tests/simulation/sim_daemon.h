@@ -32,8 +32,8 @@ struct DaemonPlan {
 
 class SimDaemon {
  public:
-  SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const FaultPlan& weather,
-            Trace& trace, HistoryChecker& ledger);
+  SimDaemon(DaemonPlan plan, VirtualLoop& loop, SimNetwork& network, Random& random, const FaultPlan& faults,
+            Trace& trace, HistoryChecker& checker);
   ~SimDaemon();
 
   void start();
@@ -45,14 +45,14 @@ class SimDaemon {
   void die_in_commit();
   /// Removes every agent that is not in use, however new.
   void prune_unused_names();
-  /// Programs that know themselves to be connected: whoever of them the daemon counts as here must hear a broadcast.
-  void ask_who_is_ready(std::function<std::vector<std::string>()> ready) { ready_ = std::move(ready); }
+  /// Supplies the clients that are connected: each one that the daemon lists as connected must get a broadcast.
+  void set_ready_clients(std::function<std::vector<std::string>()> ready) { ready_ = std::move(ready); }
 
   [[nodiscard]] bool running() const { return workspace_ != nullptr && !*dead_; }
   [[nodiscard]] bool is_idle() const { return running() && workspace_->is_idle(); }
   /// The daemon has nothing to do at this moment. Then every pending delivery must have a next step.
   [[nodiscard]] bool idle() const;
-  void look_for_untouched() { ledger_.look_for_untouched(workspace_->roster()); }
+  void check_pending() { checker_.check_pending(workspace_->roster()); }
   [[nodiscard]] std::size_t max_waiting_bytes() const { return plan_.options.limits.max_waiting_bytes; }
   [[nodiscard]] store::MessageStore& store() { return *store_; }
   [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
@@ -65,15 +65,15 @@ class SimDaemon {
   void on_effect(const broker::Effect& effect);
   void check_broadcasts(const records::Changes& changes);
   void die(const char* how);
-  void bury_and_restart();
+  void destroy_and_restart();
 
   DaemonPlan plan_;
   VirtualLoop& loop_;
   SimNetwork& network_;
   Random& random_;
-  const FaultPlan& weather_;
+  const FaultPlan& faults_;
   Trace& trace_;
-  HistoryChecker& ledger_;
+  HistoryChecker& checker_;
 
   store::SimDisk disk_;
   std::unique_ptr<ObservedStore> store_;
@@ -89,7 +89,7 @@ class SimDaemon {
   store::JournaledStoreQueue* journaled_ = nullptr;  // before it, where the store is durable
   SimJournalWriter* journal_writer_ = nullptr;       // the journal's
   std::unique_ptr<daemon::Workspace> workspace_;
-  std::unique_ptr<net::Listener> door_;
+  std::unique_ptr<net::Listener> listener_;
 };
 
 }  // namespace relay::simulation

@@ -16,10 +16,10 @@ using host::testing::AgentView;
 using Kind = AgentKey::Kind;
 
 constexpr char kUserCharacter = '~';  // in no message
-constexpr Millis kLongestRestart{3'000};
-constexpr Millis kLongestTranscript{300};
+constexpr Millis kMaxRestartDelay{3'000};
+constexpr Millis kMaxTranscriptDelay{300};
 constexpr std::size_t kMaxHookBytes = 4'096;
-constexpr Millis kCalmDraft{12'000};  // text stands that long in a healed world: the user clears it
+constexpr Millis kCalmDraft{12'000};  // after the faults, the user clears text that stays this long
 
 /// The numbers of the messages whose bodies a prompt holds: `…]: m17`.
 std::vector<std::uint64_t> numbers_in(std::string_view prompt) {
@@ -43,22 +43,23 @@ class SimAdapter final : public adapters::Adapter {
   void prepare(pty::Command&, const adapters::LaunchContext&) override {}
   void start(adapters::Listener& listener, pid_t) override { listener_ = &listener; }
   [[nodiscard]] adapters::NativeCapabilities capabilities() const override {
-    adapters::NativeCapabilities can{.output = adapters::way::kTranscript};
-    can.by(protocol::DeliveryMode::OnIdle) = {.moment = adapters::DeliveryTiming::Idle, .via = adapters::way::kInbox};
-    can.by(protocol::DeliveryMode::NextMessage) = {.moment = adapters::DeliveryTiming::Asked,
-                                                   .via = adapters::way::kHook};
+    adapters::NativeCapabilities can{.output = adapters::via::kTranscript};
+    can.by(protocol::DeliveryMode::OnIdle) = {.timing = adapters::DeliveryTiming::WhenIdle,
+                                              .via = adapters::via::kInbox};
+    can.by(protocol::DeliveryMode::NextMessage) = {.timing = adapters::DeliveryTiming::OnHook,
+                                                   .via = adapters::via::kHook};
     return can;
   }
   void deliver(const adapters::NativeDelivery& delivery, OnAccepted done) override;
   void answer(const std::string&, const adapters::PromptAnswer&, OnAnswered done) override { done(fail("no")); }
 
-  /// The agent took a prompt: its hook fetches what waits for that, and its transcript shows both soon.
+  /// The agent took a prompt: its hook fetches the deliveries for it, and its transcript shows both soon.
   void on_prompt(const std::string& prompt) {
-    const auto context = listener_->take_pending(protocol::DeliveryMode::NextMessage, kMaxHookBytes);
+    const auto context = listener_->deliveries().take_pending(protocol::DeliveryMode::NextMessage, kMaxHookBytes);
     if (!context.empty()) owner_.record_prompt(context, "hook");
-    later(owner_.within(kLongestTranscript), [this, prompt, context] {
-      if (!context.empty()) listener_->on_model_input(context, adapters::way::kHook, "UserPromptSubmit");
-      listener_->on_model_input(prompt, adapters::way::kTranscript, "entry");
+    later(owner_.within(kMaxTranscriptDelay), [this, prompt, context] {
+      if (!context.empty()) listener_->deliveries().on_model_input(context, adapters::via::kHook, "UserPromptSubmit");
+      listener_->deliveries().on_model_input(prompt, adapters::via::kTranscript, "entry");
     });
   }
 
@@ -74,7 +75,7 @@ class SimAdapter final : public adapters::Adapter {
   Lifetime lifetime_;
 };
 
-struct SimHost::Life {
+struct SimHost::Process {
   int number = 0;
   std::unique_ptr<client::Outbox> outbox;
   host::testing::FakeAgent* agent = nullptr;
@@ -84,14 +85,14 @@ struct SimHost::Life {
 };
 
 void SimAdapter::deliver(const adapters::NativeDelivery& delivery, OnAccepted done) {
-  auto& agent = *owner_.life_->agent;
-  if (agent.shown().dialog) owner_.violate("a message is handed over while a dialog is open");
+  auto& agent = *owner_.process_->agent;
+  if (agent.shown().dialog) owner_.violate("a message is delivered while a dialog is open");
   const bool fails = owner_.chance(owner_.plan_.inbox_fails);
-  later(owner_.within(kLongestTranscript),
+  later(owner_.within(kMaxTranscriptDelay),
         [this, &agent, fails, text = delivery.text, done = std::move(done)]() mutable {
           if (fails) return done(fail("the inbox is closed"));
           done({});
-          later(owner_.within(kLongestTranscript), [&agent, text] { agent.receive(text); });
+          later(owner_.within(kMaxTranscriptDelay), [&agent, text] { agent.receive(text); });
         });
 }
 
@@ -110,58 +111,59 @@ SimHost::~SimHost() = default;
 void SimHost::violate(const std::string& what) { checker_.violate(format("{}: {}", plan_.name, what)); }
 
 void SimHost::start() {
-  if (life_) return;
-  auto life = std::make_unique<Life>();
-  life->number = ++lives_;
+  if (process_) return;
+  auto process = std::make_unique<Process>();
+  process->number = ++process_count_;
   last_key_ = {};  // another terminal
   last_paste_.clear();
   auto outbox = client::Outbox::open(disk_, "outbox", {}, client::SyncOn::Transmission, random_);
   if (!outbox) return violate("its outbox cannot be opened: " + outbox.error().message());
-  life->outbox = std::move(*outbox);
-  life_ = std::move(life);
-  trace_.line("{} begins life {}", plan_.name, life_->number);
-  life_->host = std::make_unique<host::Host>(
-      host::HostEnvironment{.loop = loop_, .network = network_, .random = random_, .outbox = *life_->outbox},
-      make_options(*life_));
-  if (const auto started = life_->host->start(); !started) violate("it does not start: " + started.error().message());
+  process->outbox = std::move(*outbox);
+  process_ = std::move(process);
+  trace_.line("{} starts process {}", plan_.name, process_->number);
+  process_->host = std::make_unique<host::Host>(
+      host::HostEnvironment{.loop = loop_, .network = network_, .random = random_, .outbox = *process_->outbox},
+      make_options(*process_));
+  if (const auto started = process_->host->start(); !started)
+    violate("it does not start: " + started.error().message());
 }
 
-host::HostOptions SimHost::make_options(Life& life) {
+host::HostOptions SimHost::make_options(Process& process) {
   host::HostOptions options;
   options.record = {.id = format("{:08x}", random_.below(1U << 30U)), .name = plan_.name, .cli = "fake_agent"};
-  options.places.workspace_socket = kSocketPath;
-  options.places.project_root = directory_;
-  options.places.records = directory_;
-  options.places.socket = "/home/" + plan_.name + ".sock";
-  options.places.outbox = &disk_;
-  options.places.intent_file = "intent";
-  options.places.long_texts = {"messages"};
-  options.places.outgoing = {"outbox"};
+  options.paths.workspace_socket = kSocketPath;
+  options.paths.project_root = directory_;
+  options.paths.records = directory_;
+  options.paths.socket = "/home/" + plan_.name + ".sock";
+  options.paths.outbox = &disk_;
+  options.paths.intent_file = "intent";
+  options.paths.long_texts = {"messages"};
+  options.paths.outgoing = {"outbox"};
   options.profile = host::testing::FakeAgent::profile();
   options.claim_token = "claim of " + plan_.name;
   if (plan_.native) {
     auto adapter = std::make_unique<SimAdapter>(*this);
-    life.adapter = adapter.get();
+    process.adapter = adapter.get();
     options.adapter = std::move(adapter);
   }
-  options.start = [this, &life](pty::WindowSize size,
-                                pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
+  options.start = [this, &process](pty::WindowSize size,
+                                   pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
     auto made = std::make_unique<host::testing::FakeAgent>(loop_, listener, size, agent_options());
-    life.agent = made.get();
+    process.agent = made.get();
     return made;
   };
   options.open_user_terminal =
-      [&life](pty::UserTerminalListener& listener) -> Result<std::unique_ptr<pty::UserTerminal>> {
+      [&process](pty::UserTerminalListener& listener) -> Result<std::unique_ptr<pty::UserTerminal>> {
     auto made = std::make_unique<host::testing::FakeUserTerminal>(listener);
-    life.user = made.get();
+    process.user = made.get();
     return made;
   };
-  options.on_finished = [this, number = life.number] {
+  options.on_finished = [this, number = process.number] {
     loop_.post([this, number] {
-      if (!life_ || life_->number != number) return;
+      if (!process_ || process_->number != number) return;
       trace_.line("{} has finished", plan_.name);
-      life_->host->close();
-      life_.reset();
+      process_->host->close();
+      process_.reset();
       disk_.crash();
       restart_soon();
     });
@@ -171,13 +173,13 @@ host::HostOptions SimHost::make_options(Life& life) {
 
 host::testing::FakeAgent::Options SimHost::agent_options() {
   host::testing::FakeAgent::Options options;
-  options.read_delay = [this] { return within(plan_.longest_read); };
-  options.draw_delay = [this] { return within(plan_.longest_draw); };
-  options.turn = [this] { return Millis{50} + within(plan_.longest_turn); };
+  options.read_delay = [this] { return within(plan_.max_read); };
+  options.draw_delay = [this] { return within(plan_.max_draw); };
+  options.turn = [this] { return Millis{50} + within(plan_.max_turn); };
   options.tears_frame = [this] { return chance(plan_.tears_frame); };
-  options.loses_enter = [this] { return !calm_ && chance(plan_.loses_enter); };
-  options.turn_asks = [this] { return !calm_ && chance(plan_.turn_asks); };
-  options.paste_meets_dialog = [this] { return !calm_ && chance(plan_.paste_meets_dialog); };
+  options.loses_enter = [this] { return !recovering_ && chance(plan_.loses_enter); };
+  options.turn_asks = [this] { return !recovering_ && chance(plan_.turn_asks); };
+  options.paste_meets_dialog = [this] { return !recovering_ && chance(plan_.paste_meets_dialog); };
   options.reports_status = plan_.reports_status;
   options.on_written = [this](const AgentKey& key, const AgentView& shown) { on_written(key, shown); };
   options.on_submit = [this](const std::string& prompt, bool by_host) { on_prompt(prompt, by_host ? "host" : "user"); };
@@ -191,7 +193,7 @@ host::testing::FakeAgent::Options SimHost::agent_options() {
   return options;
 }
 
-/// The judge of the user's keyboard.
+/// Checks each key that the host writes.
 void SimHost::on_written(const AgentKey& key, const AgentView& shown) {
   if (!key.by_host()) return;
   const auto now = loop_.now().steady;
@@ -205,7 +207,7 @@ void SimHost::on_written(const AgentKey& key, const AgentView& shown) {
       if (now < last_key_ + host::kUserIdleTime) violate("the host pastes right after a key of the user's");
       return;
     case Kind::Enter: {
-      const auto& half_drawn = life_->agent->half_drawn();
+      const auto& half_drawn = process_->agent->half_drawn();
       if (shown.composer != last_paste_ && (!half_drawn || half_drawn->composer != last_paste_))
         violate(format("the host presses Enter on '{}' after it pasted '{}'", shown.composer, last_paste_));
       return;
@@ -216,13 +218,13 @@ void SimHost::on_written(const AgentKey& key, const AgentView& shown) {
     case Kind::Interrupt:
       if (!shown.composer.empty()) violate("the host interrupts a turn while the user has a draft");
       return;
-    default: return violate("the host presses a key that nothing asks for");
+    default: return violate("the host presses a key without a request");
   }
 }
 
 void SimHost::on_prompt(const std::string& prompt, std::string_view by) {
   record_prompt(prompt, by);
-  if (life_->adapter != nullptr) life_->adapter->on_prompt(prompt);
+  if (process_->adapter != nullptr) process_->adapter->on_prompt(prompt);
 }
 
 void SimHost::record_prompt(const std::string& prompt, std::string_view by) {
@@ -238,53 +240,53 @@ void SimHost::record_prompt(const std::string& prompt, std::string_view by) {
 }
 
 void SimHost::crash() {
-  if (!life_) return;
+  if (!process_) return;
   trace_.line("{} is killed", plan_.name);
   ++counts_.deaths;
-  life_.reset();
+  process_.reset();
   disk_.crash();
   restart_soon();
 }
 
 void SimHost::restart_soon() {
-  loop_.call_after(within(kLongestRestart), [this] { start(); });
+  loop_.call_after(within(kMaxRestartDelay), [this] { start(); });
 }
 
 void SimHost::end_agent() {
-  if (!life_) return;
+  if (!process_) return;
   trace_.line("the agent of {} exits", plan_.name);
   ++counts_.deaths;
-  life_->agent->exit(0);
+  process_->agent->exit(0);
 }
 
 void SimHost::type(std::string_view keys) {
-  if (!life_ || life_->agent->has_exited()) return;
+  if (!process_ || process_->agent->has_exited()) return;
   last_key_ = loop_.now().steady;
   trace_.line("{}: the user types {}", plan_.name,
               keys == host::testing::kUserEnter    ? "Enter"
               : keys == host::testing::kUserClear  ? "Ctrl-U"
               : keys == host::testing::kUserEscape ? "Escape"
                                                    : keys);
-  life_->user->type(keys);
+  process_->user->type(keys);
 }
 
 /// Some characters, then Enter, Ctrl-U, or a draft that is left for later.
 void SimHost::type_burst(std::size_t left) {
-  if (calm_) return;
+  if (recovering_) return;
   if (left == 0) {
     const auto draw = random_.below(3);
     if (draw < 2) type(draw == 0 ? host::testing::kUserEnter : host::testing::kUserClear);
     return;
   }
   type(std::string(1 + random_.below(3), kUserCharacter));
-  loop_.call_after(Millis{30} + within(milliseconds{400}), [this, left, number = lives_] {
-    if (number == lives_) type_burst(left - 1);
+  loop_.call_after(Millis{30} + within(milliseconds{400}), [this, left, number = process_count_] {
+    if (number == process_count_) type_burst(left - 1);
   });
 }
 
-void SimHost::stir() {
-  if (!life_ || calm_) return;
-  const bool dialog = life_->agent->shown().dialog;
+void SimHost::act() {
+  if (!process_ || recovering_) return;
+  const bool dialog = process_->agent->shown().dialog;
   switch (random_.below(10)) {
     case 0:
     case 1:
@@ -299,7 +301,7 @@ void SimHost::stir() {
       return;
     case 5:
     case 6:
-      if (plan_.turn_asks > 0) life_->agent->open_dialog();
+      if (plan_.turn_asks > 0) process_->agent->open_dialog();
       return;
     default:
       if (dialog) type(random_.below(2) == 0 ? host::testing::kUserEnter : host::testing::kUserEscape);
@@ -307,15 +309,15 @@ void SimHost::stir() {
   }
 }
 
-void SimHost::calm() {
-  calm_ = true;
-  if (!life_) return;
+void SimHost::recover() {
+  recovering_ = true;
+  if (!process_) return;
   const auto now = loop_.now().steady;
-  const auto& shown = life_->agent->shown();
+  const auto& shown = process_->agent->shown();
   if (shown.dialog) return type(host::testing::kUserEscape);
-  const bool old_draft = !shown.composer.empty() && now - last_key_ > kCalmDraft && now - calmed_at_ > kCalmDraft;
+  const bool old_draft = !shown.composer.empty() && now - last_key_ > kCalmDraft && now - cleared_at_ > kCalmDraft;
   if (shown.composer.contains(kUserCharacter) || old_draft) {
-    calmed_at_ = now;
+    cleared_at_ = now;
     type(host::testing::kUserClear);
   }
 }
@@ -326,8 +328,8 @@ bool SimHost::is_undisturbed() const {
 }
 
 std::string SimHost::describe() const {
-  if (!life_) return plan_.name + " is not running";
-  const auto& shown = life_->agent->shown();
+  if (!process_) return plan_.name + " is not running";
+  const auto& shown = process_->agent->shown();
   return format("{}: composer '{}'{}{}", plan_.name, shown.composer, shown.dialog ? ", a dialog" : "",
                 shown.working ? ", working" : "");
 }

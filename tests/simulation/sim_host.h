@@ -1,10 +1,10 @@
-/// A host of the simulated world: the real Host, a fake agent in its terminal, a user at it, lives that end in crashes.
+/// A host of the simulation: the real Host, a fake agent in its terminal, a typing user, and crashes.
 ///
 /// The user types drafts, sends or clears them, and answers dialogs that open at random. What the agent took outlives
 /// the host, and so do the disk with outbox and intent log.
 /// Some agents have a transcript, an inbox and a hook as well.
 /// Checked whenever the host writes to the agent: the agent's terminal shows no dialog and no draft, and the user has
-/// not typed a moment ago; Enter and Backspace meet text of the host's alone. Checked whenever the agent takes a
+/// not typed a moment ago; Enter and Backspace meet only text of the host. Checked whenever the agent takes a
 /// prompt: no message is in it that was in one before.
 /// Ownership: borrows loop, network, random, trace and faults, which outlive it. Threading: one thread.
 #pragma once
@@ -31,15 +31,15 @@ struct SimHostPlan {
   bool native = false;         // the agent has a transcript and an inbox
   bool reports_status = true;  // OSC 7501
   bool user_types = true;
-  milliseconds longest_read{2};   // until the agent reads a key
-  milliseconds longest_draw{20};  // until it draws what has changed
-  milliseconds longest_turn{1'500};
+  milliseconds max_read{2};   // until the agent reads a key
+  milliseconds max_draw{20};  // until it draws what has changed
+  milliseconds max_turn{1'500};
   // In hundreds.
   std::uint64_t tears_frame = 0, loses_enter = 0, turn_asks = 0, paste_meets_dialog = 0;
   std::uint64_t inbox_fails = 0;
 };
 
-/// What happened, over all lives.
+/// What happened, over all processes.
 struct SimHostCounts {
   std::uint64_t prompts = 0;          // that held a message
   std::uint64_t by_inbox = 0;         // of those
@@ -59,12 +59,12 @@ class SimHost {
   void start();
   /// As `kill -9` of the host, which ends the agent as well.
   void crash();
-  /// The agent ends by itself; the host follows, and begins again soon.
+  /// The agent exits; so does its host, which starts again soon.
   void end_agent();
   /// One thing that the user or the agent does, drawn from the seed.
-  void stir();
-  /// In a healed world: the user answers dialogs, clears drafts and types nothing.
-  void calm();
+  void act();
+  /// After the faults: the user answers dialogs, clears drafts and types nothing.
+  void recover();
 
   [[nodiscard]] const std::string& name() const { return plan_.name; }
   [[nodiscard]] const SimHostCounts& counts() const { return counts_; }
@@ -76,13 +76,13 @@ class SimHost {
 
  private:
   friend class SimAdapter;
-  struct Life;
+  struct Process;
 
   [[nodiscard]] bool chance(std::uint64_t in_hundred) { return random_.below(100) < in_hundred; }
-  [[nodiscard]] Millis within(milliseconds longest) {
-    return Millis{static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(longest.count()) + 1))};
+  [[nodiscard]] Millis within(milliseconds max) {
+    return Millis{static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(max.count()) + 1))};
   }
-  host::HostOptions make_options(Life& life);
+  host::HostOptions make_options(Process& process);
   host::testing::FakeAgent::Options agent_options();
   void type(std::string_view keys);
   void type_burst(std::size_t left);
@@ -102,12 +102,12 @@ class SimHost {
   client::testing::MemoryDirectory disk_;
   std::map<std::uint64_t, std::string> taken_;  // by number: how
   SimHostCounts counts_;
-  bool calm_ = false;
+  bool recovering_ = false;
   std::string last_paste_;
   SteadyTime last_key_{};  // of the user's
-  SteadyTime calmed_at_{};
-  int lives_ = 0;
-  std::unique_ptr<Life> life_;
+  SteadyTime cleared_at_{};
+  int process_count_ = 0;
+  std::unique_ptr<Process> process_;
 };
 
 }  // namespace relay::simulation

@@ -9,7 +9,7 @@
 namespace relay::simulation {
 namespace {
 
-/// What the records say, as the journal itself would read them.
+/// The changes in the records, decoded as the journal does it.
 records::Changes changes_of(const std::vector<store::JournalRecord>& written) {
   records::Changes all;
   for (const auto& record : written) {
@@ -25,12 +25,12 @@ records::Changes changes_of(const std::vector<store::JournalRecord>& written) {
 
 }  // namespace
 
-SimJournalWriter::SimJournalWriter(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace,
+SimJournalWriter::SimJournalWriter(VirtualLoop& loop, Random& random, const FaultPlan& faults, Trace& trace,
                                    store::Journal& journal, ObservedStore& store, store::JournalListener& listener,
                                    store::Durability durability, DeathFlag dead)
     : loop_{loop},
       random_{random},
-      weather_{weather},
+      faults_{faults},
       trace_{trace},
       journal_{journal},
       store_{store},
@@ -40,24 +40,24 @@ SimJournalWriter::SimJournalWriter(VirtualLoop& loop, Random& random, const Faul
 
 void SimJournalWriter::write(store::JournalRecord record) {
   if (*dead_) return;
-  waiting_.push_back(std::move(record));
+  pending_.push_back(std::move(record));
   work_soon();
 }
 
 void SimJournalWriter::later(net::Task task) {
-  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(weather_.longest_commit.count()) + 1)};
+  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(faults_.max_commit.count()) + 1)};
   loop_.call_after(delay, [alive = lifetime_.watch(), dead = dead_, work = std::move(task)]() mutable {
     if (alive && !*dead) work();
   });
 }
 
 void SimJournalWriter::work_soon() {
-  if (waiting_.empty() || std::exchange(busy_, true)) return;
+  if (pending_.empty() || std::exchange(busy_, true)) return;
   later([this] { work(); });
 }
 
 Result<void> SimJournalWriter::append(Records& records) {
-  if (weather_.commit_fails > 0 && random_.below(1000) < weather_.commit_fails)
+  if (faults_.commit_fails > 0 && random_.below(1000) < faults_.commit_fails)
     return fail(store::Errc::Full, "the disk is full");
   for (auto& record : records) {
     if (auto done = journal_.append(record.bytes, record.commits, record.messages); !done) {
@@ -71,16 +71,16 @@ Result<void> SimJournalWriter::append(Records& records) {
 
 void SimJournalWriter::work() {
   const bool breaks = static_cast<bool>(before_);
-  // Each record is whole or absent by itself, so the power goes away in one of them.
-  const auto count = static_cast<Records::difference_type>(1 + random_.below(breaks ? 1 : waiting_.size()));
-  Records records{std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.begin() + count)};
-  waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+  // Each record is whole or absent by itself, so the power cut is in one of them.
+  const auto count = static_cast<Records::difference_type>(1 + random_.below(breaks ? 1 : pending_.size()));
+  Records records{std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.begin() + count)};
+  pending_.erase(pending_.begin(), pending_.begin() + count);
   if (breaks) std::exchange(before_, nullptr)();
   auto done = append(records);
   if (done)
     store_.on_journaled(changes_of(records));
   else if (breaks)
-    store_.journalled_perhaps(changes_of(records));
+    store_.on_journal_doubt(changes_of(records));
   if (breaks) return std::exchange(after_, nullptr)();
   later([this, done = std::move(done), count = records.size()] {
     busy_ = false;
@@ -88,7 +88,7 @@ void SimJournalWriter::work() {
       listener_.on_written(count);
     } else {
       trace_.line("store: the journal refuses");
-      waiting_.clear();
+      pending_.clear();
       refused_at_ = loop_.now().steady;
       listener_.on_write_failed(done.error());
     }

@@ -1,6 +1,6 @@
-/// The journal on the virtual clock: records become durable at a random later moment, and are told still later.
+/// The journal on the virtual clock: records become durable at a random later time, and are reported still later.
 ///
-/// A crash before that loses them; a crash between them and their answer leaves them stored and untold. Both are drawn
+/// A crash before that loses them; a crash before the report leaves them stored and unreported. Both are drawn
 /// by the seed. The bytes are written by the daemon's own Journal, on the disk that forgets.
 /// Ownership: owned by the queue; borrows everything else. Threading: one thread.
 #pragma once
@@ -22,14 +22,14 @@ namespace relay::simulation {
 
 class SimJournalWriter final : public store::JournalWriter {
  public:
-  SimJournalWriter(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace, store::Journal& journal,
+  SimJournalWriter(VirtualLoop& loop, Random& random, const FaultPlan& faults, Trace& trace, store::Journal& journal,
                    ObservedStore& store, store::JournalListener& listener, store::Durability durability,
                    DeathFlag dead);
 
   void write(store::JournalRecord record) override;
   void stop() override {}
 
-  /// `before` is called before the next records are written, `after` behind them: the power goes away in between.
+  /// `before` is called before the next records are written, `after` after them: the power is cut in between.
   void break_next(std::move_only_function<void()> before, std::move_only_function<void()> after) {
     before_ = std::move(before);
     after_ = std::move(after);
@@ -48,14 +48,14 @@ class SimJournalWriter final : public store::JournalWriter {
 
   VirtualLoop& loop_;
   Random& random_;
-  const FaultPlan& weather_;
+  const FaultPlan& faults_;
   Trace& trace_;
   store::Journal& journal_;
   ObservedStore& store_;
   store::JournalListener& listener_;
   store::Durability durability_;
   DeathFlag dead_;
-  Records waiting_;
+  Records pending_;
   bool busy_ = false;
   SteadyTime refused_at_ = SteadyTime::min();
   std::move_only_function<void()> before_, after_;

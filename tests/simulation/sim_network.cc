@@ -7,18 +7,18 @@
 
 namespace relay::simulation {
 
-class SimNetwork::Door final : public net::Listener {
+class SimNetwork::SimListener final : public net::Listener {
  public:
-  Door(SimNetwork& network, std::string path, net::OnAccept on_accept)
+  SimListener(SimNetwork& network, std::string path, net::OnAccept on_accept)
       : network_{network}, path_{std::move(path)}, on_accept_{std::move(on_accept)}, dead_{network.server_dead_} {
-    network_.doors_[path_] = this;
+    network_.listeners_[path_] = this;
   }
-  ~Door() override {
-    if (const auto found = network_.doors_.find(path_); found != network_.doors_.end() && found->second == this)
-      network_.doors_.erase(found);
+  ~SimListener() override {
+    if (const auto found = network_.listeners_.find(path_); found != network_.listeners_.end() && found->second == this)
+      network_.listeners_.erase(found);
   }
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
+  SimListener(const SimListener&) = delete;
+  SimListener& operator=(const SimListener&) = delete;
 
   [[nodiscard]] const std::string& path() const override { return path_; }
   [[nodiscard]] bool open() const { return !*dead_; }
@@ -32,21 +32,21 @@ class SimNetwork::Door final : public net::Listener {
 };
 
 Result<std::unique_ptr<net::Listener>> SimNetwork::listen(const std::string& path, net::OnAccept on_accept) {
-  return std::make_unique<Door>(*this, path, std::move(on_accept));
+  return std::make_unique<SimListener>(*this, path, std::move(on_accept));
 }
 
 void SimNetwork::connect(const std::string& path, net::OnConnect on_connect) {
-  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(weather_.longest_delay.count()) + 1)};
+  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(faults_.max_delay.count()) + 1)};
   loop_.call_after(delay, [this, path, on_connect = std::move(on_connect)]() mutable {
-    const auto found = doors_.find(path);
-    if (found == doors_.end() || !found->second->open()) return on_connect(fail(path + ": no one is listening"));
+    const auto found = listeners_.find(path);
+    if (found == listeners_.end() || !found->second->open()) return on_connect(fail(path + ": no one is listening"));
     auto pair = std::make_shared<Pair>(*this, server_dead_, next_pair_++);
     std::erase_if(pairs_, [](const auto& weak) { return weak.expired(); });
     pairs_.push_back(pair);
     // The kernel has accepted; the daemon learns of it when it gets there.
     loop_.post([this, path, dead = server_dead_, stream = pair->end(Pair::kServer)]() mutable {
-      const auto door = doors_.find(path);
-      if (door != doors_.end() && !*dead && dead == server_dead_) door->second->accept(std::move(stream));
+      const auto listener = listeners_.find(path);
+      if (listener != listeners_.end() && !*dead && dead == server_dead_) listener->second->accept(std::move(stream));
     });
     on_connect(pair->end(Pair::kClient));
   });

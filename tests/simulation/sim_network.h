@@ -26,14 +26,14 @@ using DeathFlag = std::shared_ptr<bool>;
 
 class SimNetwork final : public net::Network {
  public:
-  SimNetwork(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace)
-      : loop_{loop}, random_{random}, weather_{weather}, trace_{trace} {}
+  SimNetwork(VirtualLoop& loop, Random& random, const FaultPlan& faults, Trace& trace)
+      : loop_{loop}, random_{random}, faults_{faults}, trace_{trace} {}
 
   Result<std::unique_ptr<net::Listener>> listen(const std::string& path, net::OnAccept on_accept) override;
   void connect(const std::string& path, net::OnConnect on_connect) override;
 
   /// Listeners and accepted streams made from now on die with this flag.
-  void next_server_life(DeathFlag dead) { server_dead_ = std::move(dead); }
+  void set_server_process(DeathFlag dead) { server_dead_ = std::move(dead); }
   /// The process of these streams has died: sockets close, and their buffered bytes may still arrive.
   void server_died();
 
@@ -43,22 +43,22 @@ class SimNetwork final : public net::Network {
   void recover();
 
   /// Most bytes any server-side stream has had waiting.
-  [[nodiscard]] std::size_t most_waiting() const { return most_waiting_; }
+  [[nodiscard]] std::size_t max_waiting() const { return max_waiting_; }
   /// Has none of them so many bytes waiting now, and is none of them breaking?
   [[nodiscard]] bool flows_freely(std::size_t bytes) const;
 
  private:
   friend class Pair;
-  class Door;
+  class SimListener;
 
   VirtualLoop& loop_;
   Random& random_;
-  const FaultPlan& weather_;
+  const FaultPlan& faults_;
   Trace& trace_;
-  std::map<std::string, Door*> doors_;
+  std::map<std::string, SimListener*> listeners_;
   std::vector<std::weak_ptr<Pair>> pairs_;
   DeathFlag server_dead_ = std::make_shared<bool>(false);
-  std::size_t most_waiting_ = 0;
+  std::size_t max_waiting_ = 0;
   std::uint64_t next_pair_ = 1;
 };
 

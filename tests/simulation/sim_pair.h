@@ -26,11 +26,11 @@ class Pair : public std::enable_shared_from_this<Pair> {
   void close(std::size_t side, net::Drain drain);
   [[nodiscard]] std::size_t waiting(std::size_t side) const { return wires_[side].queued.size(); }
 
-  // What the world does.
+  // Faults.
   void cut();
   void recover();
   void server_died();
-  /// It broke, and the server has not heard of it yet.
+  /// It broke, and the server was not notified yet.
   [[nodiscard]] bool breaking() const { return broken_ && !ends_[kServer].closed; }
   [[nodiscard]] bool alive() const { return !broken_ && (!ends_[0].closed || !ends_[1].closed); }
 
@@ -38,20 +38,20 @@ class Pair : public std::enable_shared_from_this<Pair> {
   struct End {
     net::StreamListener* listener = nullptr;
     bool paused = false;
-    bool closed = false;  // its owner closed it, or heard that it is over
+    bool closed = false;  // its owner closed it, or was notified of the end
     bool draining = false;
   };
-  struct Wire {          // from one end to the other
-    std::string queued;  // at the sender
-    std::string held;    // in the socket
-    bool over = false;   // nothing more will be queued
+  struct Wire {           // from one end to the other
+    std::string queued;   // at the sender
+    std::string held;     // in the socket
+    bool closed = false;  // nothing more will be queued
     bool flush_due = false;
     bool arrival_due = false;
   };
 
-  void want_flush(std::size_t from);
+  void schedule_flush(std::size_t from);
   void flush(std::size_t from);
-  void want_arrival(std::size_t from);
+  void schedule_arrival(std::size_t from);
   void arrive(std::size_t from);
   void maybe_repeat(std::string_view frame);
   void freeze(Nanos span);
@@ -62,7 +62,7 @@ class Pair : public std::enable_shared_from_this<Pair> {
   DeathFlag server_dead_;
   std::uint64_t number_;
   std::size_t socket_bytes_;
-  bool drips_;  // the client of this connection reads slowly
+  bool slow_reader_;  // the client of this connection reads slowly
   bool frozen_ = false;
   bool broken_ = false;
   std::array<End, 2> ends_;

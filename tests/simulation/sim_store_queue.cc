@@ -5,11 +5,11 @@
 
 namespace relay::simulation {
 
-SimStoreQueue::SimStoreQueue(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace,
+SimStoreQueue::SimStoreQueue(VirtualLoop& loop, Random& random, const FaultPlan& faults, Trace& trace,
                              ObservedStore& store, store::StoreListener& listener, DeathFlag dead)
     : loop_{loop},
       random_{random},
-      weather_{weather},
+      faults_{faults},
       trace_{trace},
       store_{store},
       listener_{listener},
@@ -26,22 +26,22 @@ void SimStoreQueue::expire(records::ExpireRequest request) { add(request); }
 
 void SimStoreQueue::query(store::QueryId id, store::Query query) {
   if (*dead_) return;
-  ++open_questions_;
-  questions_.push_back({asked_, id, std::move(query)});
+  ++open_queries_;
+  queries_.push_back({requested_, id, std::move(query)});
   done(0);
 }
 
-/// Questions hear what was asked before them, however that ended.
+/// A query sees the results of the requests before it.
 void SimStoreQueue::done(std::size_t requests) {
   done_ += requests;
-  for (auto& question : std::exchange(questions_, {})) {
+  for (auto& question : std::exchange(queries_, {})) {
     if (question.after > done_) {
-      questions_.push_back(std::move(question));
+      queries_.push_back(std::move(question));
       continue;
     }
-    later([this, id = question.id, asked = std::move(question.query)] {
-      --open_questions_;
-      listener_.on_query_result(id, store::run_query(store_, asked));
+    later([this, id = question.id, query = std::move(question.query)] {
+      --open_queries_;
+      listener_.on_query_result(id, store::run_query(store_, query));
     });
   }
 }
@@ -54,46 +54,46 @@ void SimStoreQueue::prune(store::Retention retention, WallMs now) {
 }
 
 bool SimStoreQueue::idle() const {
-  if (!waiting_.empty() || busy_ || open_questions_ > 0) return false;
+  if (!pending_.empty() || busy_ || open_queries_ > 0) return false;
   return failed_at_ == SteadyTime::min() || loop_.now().steady - failed_at_ > kRecovery;
 }
 
 void SimStoreQueue::add(store::BatchRequest request) {
   if (*dead_) return;
-  ++asked_;
-  waiting_.push_back(std::move(request));
+  ++requested_;
+  pending_.push_back(std::move(request));
   work_soon();
 }
 
 /// Runs the task after a random time, unless this daemon is dead by then.
 void SimStoreQueue::later(net::Task task) {
-  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(weather_.longest_commit.count()) + 1)};
+  const auto delay = Nanos{random_.below(static_cast<std::uint64_t>(faults_.max_commit.count()) + 1)};
   loop_.call_after(delay, [alive = lifetime_.watch(), dead = dead_, work = std::move(task)]() mutable {
     if (alive && !*dead) work();
   });
 }
 
 void SimStoreQueue::work_soon() {
-  if (waiting_.empty() || std::exchange(busy_, true)) return;
+  if (pending_.empty() || std::exchange(busy_, true)) return;
   later([this] { work(); });
 }
 
 void SimStoreQueue::work() {
-  const auto count = static_cast<Requests::difference_type>(1 + random_.below(waiting_.size()));
-  Requests group{std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.begin() + count)};
-  waiting_.erase(waiting_.begin(), waiting_.begin() + count);
-  if (weather_.commit_fails > 0 && random_.below(1000) < weather_.commit_fails) store_.fail_after(random_.below(6));
+  const auto count = static_cast<Requests::difference_type>(1 + random_.below(pending_.size()));
+  Requests group{std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.begin() + count)};
+  pending_.erase(pending_.begin(), pending_.begin() + count);
+  if (faults_.commit_fails > 0 && random_.below(1000) < faults_.commit_fails) store_.fail_after(random_.below(6));
   auto replies = store::run_batch(store_, group);
-  if (*dead_) return;  // the power went away inside the commit; whether it counts, the disk will tell
+  if (*dead_) return;  // a power cut inside the commit; the disk decides what is stored
   done(group.size());
   if (store_.failed()) {
     trace_.line("store: a commit fails");
     return later([this, failed = std::move(group)]() mutable { notify_failure(std::move(failed)); });
   }
-  later([this, told = std::move(replies)]() mutable { tell(std::move(told)); });
+  later([this, replies = std::move(replies)]() mutable { notify(std::move(replies)); });
 }
 
-void SimStoreQueue::tell(store::Replies replies) {
+void SimStoreQueue::notify(store::Replies replies) {
   for (auto& reply : replies) {
     if (*dead_) return;
     reply(listener_);
@@ -104,8 +104,8 @@ void SimStoreQueue::tell(store::Replies replies) {
 }
 
 void SimStoreQueue::notify_failure(Requests failed) {
-  done(waiting_.size());
-  for (auto& request : std::exchange(waiting_, {})) failed.push_back(std::move(request));
+  done(pending_.size());
+  for (auto& request : std::exchange(pending_, {})) failed.push_back(std::move(request));
   busy_ = false;
   failed_at_ = loop_.now().steady;
   const Error why{{static_cast<int>(store::Errc::Full), ErrcCategory<store::Errc>::instance()}, "the disk is full"};

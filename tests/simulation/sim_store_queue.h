@@ -26,7 +26,7 @@ inline constexpr Nanos kRecovery = milliseconds{3'500};
 
 class SimStoreQueue final : public store::BackingQueue {
  public:
-  SimStoreQueue(VirtualLoop& loop, Random& random, const FaultPlan& weather, Trace& trace, ObservedStore& store,
+  SimStoreQueue(VirtualLoop& loop, Random& random, const FaultPlan& faults, Trace& trace, ObservedStore& store,
                 store::StoreListener& listener, DeathFlag dead);
 
   void persist(records::CommitTicket ticket, records::Changes changes, records::CommitMode mode) override;
@@ -39,7 +39,7 @@ class SimStoreQueue final : public store::BackingQueue {
   [[nodiscard]] store::CommitNumber durable_position() const override { return 0; }
   void stop() override {}
 
-  /// Nothing was asked that is not answered, and no failure was told lately: the daemon waits for nothing from here.
+  /// Every request is answered, and no failure was reported lately: the daemon waits for nothing from this queue.
   [[nodiscard]] bool idle() const;
 
  private:
@@ -49,27 +49,27 @@ class SimStoreQueue final : public store::BackingQueue {
   void later(net::Task task);
   void work_soon();
   void work();
-  void tell(store::Replies replies);
+  void notify(store::Replies replies);
   void notify_failure(Requests failed);
   void done(std::size_t requests);
 
   VirtualLoop& loop_;
   Random& random_;
-  const FaultPlan& weather_;
+  const FaultPlan& faults_;
   Trace& trace_;
   ObservedStore& store_;
   store::StoreListener& listener_;
   DeathFlag dead_;
-  Requests waiting_;
+  Requests pending_;
   bool busy_ = false;
-  std::size_t asked_ = 0, done_ = 0;  // requests
-  struct Question {
+  std::size_t requested_ = 0, done_ = 0;  // requests
+  struct PendingQuery {
     std::size_t after = 0;  // so many requests
     store::QueryId id;
     store::Query query;
   };
-  std::vector<Question> questions_;  // that wait for requests
-  std::size_t open_questions_ = 0;
+  std::vector<PendingQuery> queries_;  // pending behind requests
+  std::size_t open_queries_ = 0;
   SteadyTime failed_at_ = SteadyTime::min();
   Lifetime lifetime_;
 };

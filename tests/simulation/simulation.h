@@ -19,19 +19,19 @@ struct Outcome {
   std::optional<std::string> violation;
   std::uint64_t trace_hash = 0;
   std::uint64_t steps = 0;
-  std::uint64_t said = 0;
+  std::uint64_t sent = 0;
   std::uint64_t acknowledged = 0;
-  std::uint64_t handed_up = 0;
+  std::uint64_t on_received = 0;
   std::uint64_t daemon_deaths = 0;
-  std::uint64_t program_deaths = 0;
+  std::uint64_t client_deaths = 0;
   std::uint64_t surfaced = 0;           // by hosts, to their agents
-  std::uint64_t looks = 0;              // for something that sits untouched
+  std::uint64_t checks = 0;             // for something that sits untouched
   std::array<std::uint64_t, 9> ends{};  // deliveries by their state at the end
   std::uint64_t damages = 0;            // of files of the daemon
   std::uint64_t lost = 0;               // messages, by those
 };
 
-struct WorldOptions {
+struct SimulationOptions {
   std::uint64_t seed = 0;
   Trace::Mode trace = Trace::Mode::Off;
   std::uint64_t size = 1;               // times as many messages and faults
@@ -41,7 +41,7 @@ struct WorldOptions {
 
 class Simulation {
  public:
-  explicit Simulation(const WorldOptions& options);
+  explicit Simulation(const SimulationOptions& options);
   ~Simulation();
 
   Outcome run();
@@ -49,37 +49,37 @@ class Simulation {
  private:
   [[nodiscard]] bool chance(std::uint64_t in_hundred) { return random_.below(100) < in_hundred; }
   [[nodiscard]] Nanos within(Nanos span) { return Nanos{random_.below(static_cast<std::uint64_t>(span.count()) + 1)}; }
-  FaultPlan draw_weather();
-  DaemonPlan draw_daemon(const WorldOptions& options);
-  ProgramPlan draw_program(std::size_t index);
-  void plan_talk();
+  FaultPlan draw_faults();
+  DaemonPlan draw_daemon(const SimulationOptions& options);
+  ClientPlan draw_client(std::size_t index);
+  void plan_messages();
   void plan_faults();
-  void plan_steering();
-  void one_fault();
-  void one_saying();
+  void plan_operator();
+  void inject_fault();
+  void send_random_message();
   void check_bounds();
-  void look_around();
-  void keep_calm();
+  void check_liveness();
+  void undo_holds();
   [[nodiscard]] std::vector<std::string> names() const;
   void heal();
   bool run_until_settled();
   bool step(SteadyTime until);
 
-  WorldOptions options_;
+  SimulationOptions options_;
   SeededRandom random_;
   VirtualLoop loop_;
   Trace trace_{options_.trace, loop_};
-  FaultPlan weather_;
-  HistoryChecker ledger_{trace_, loop_};
-  SimNetwork network_{loop_, random_, weather_, trace_};
+  FaultPlan faults_;
+  HistoryChecker checker_{trace_, loop_};
+  SimNetwork network_{loop_, random_, faults_, trace_};
   std::unique_ptr<SimDaemon> daemon_;
-  std::vector<std::unique_ptr<SimClient>> programs_;
-  std::unique_ptr<Operator> person_;
+  std::vector<std::unique_ptr<SimClient>> clients_;
+  std::unique_ptr<Operator> operator_;
   std::vector<std::unique_ptr<BadClient>> bad_;
-  bool forgets_names_ = false;  // again and again
+  bool prunes_names_ = false;  // again and again
   bool healed_ = false;
   std::uint64_t steps_ = 0;
-  std::uint64_t program_deaths_ = 0;
+  std::uint64_t client_deaths_ = 0;
   Nanos horizon_{};
   std::size_t max_output_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// simulation_test --seeds N [--first S] [--size K] [--store memory|sqlite]   runs many worlds
+// simulation_test --seeds N [--first S] [--size K] [--store memory|sqlite]   runs many simulations
 // simulation_test --seed S [--trace]                                        replays one
 // --damage: all of them on the durable store, whose disk damages files
 #include <unistd.h>
@@ -16,7 +16,7 @@ using namespace relay::simulation;
 
 std::uint64_t current_seed = 0;
 
-/// A broken assertion inside the product must still say which seed broke it.
+/// A failed assertion inside the product still prints its seed.
 void on_abort(int signal) {
   char text[96];
   const int length =
@@ -65,8 +65,9 @@ std::optional<Flags> parse(int argc, char** argv) {
 
 Outcome run(std::uint64_t seed, const Flags& flags, Trace::Mode mode) {
   current_seed = seed;
-  Simulation world{{.seed = seed, .trace = mode, .size = flags.size, .store = flags.store, .damage = flags.damage}};
-  return world.run();
+  Simulation simulation{
+      {.seed = seed, .trace = mode, .size = flags.size, .store = flags.store, .damage = flags.damage}};
+  return simulation.run();
 }
 
 bool report(std::uint64_t seed, const Outcome& outcome) {
@@ -90,10 +91,10 @@ int main(int argc, char** argv) {
   std::signal(SIGSEGV, on_abort);
   if (flags->only) {
     const auto outcome = run(*flags->only, *flags, flags->trace ? Trace::Mode::Print : Trace::Mode::Hash);
-    std::printf("seed %llu: %llu steps, %llu said, %llu acknowledged, %llu handed up, trace %016llx\n",
+    std::printf("seed %llu: %llu steps, %llu sent, %llu acknowledged, %llu received, trace %016llx\n",
                 static_cast<unsigned long long>(*flags->only), static_cast<unsigned long long>(outcome.steps),
-                static_cast<unsigned long long>(outcome.said), static_cast<unsigned long long>(outcome.acknowledged),
-                static_cast<unsigned long long>(outcome.handed_up),
+                static_cast<unsigned long long>(outcome.sent), static_cast<unsigned long long>(outcome.acknowledged),
+                static_cast<unsigned long long>(outcome.on_received),
                 static_cast<unsigned long long>(outcome.trace_hash));
     return report(*flags->only, outcome) ? 0 : 1;
   }
@@ -104,26 +105,26 @@ int main(int argc, char** argv) {
     const auto outcome = run(seed, *flags, Trace::Mode::Off);
     if (!report(seed, outcome)) ++failed;
     sum.steps += outcome.steps;
-    sum.said += outcome.said;
+    sum.sent += outcome.sent;
     sum.acknowledged += outcome.acknowledged;
-    sum.handed_up += outcome.handed_up;
+    sum.on_received += outcome.on_received;
     sum.daemon_deaths += outcome.daemon_deaths;
-    sum.program_deaths += outcome.program_deaths;
+    sum.client_deaths += outcome.client_deaths;
     sum.surfaced += outcome.surfaced;
-    sum.looks += outcome.looks;
+    sum.checks += outcome.checks;
     for (std::size_t i = 0; i < sum.ends.size(); ++i) sum.ends[i] += outcome.ends[i];
     sum.damages += outcome.damages;
     sum.lost += outcome.lost;
   }
   std::printf(
-      "%llu seeds: %llu steps, %llu messages said, %llu acknowledged, %llu handed up, %llu deaths of the daemon, "
+      "%llu seeds: %llu steps, %llu messages sent, %llu acknowledged, %llu received, %llu deaths of the daemon, "
       "%llu of programs; %llu seeds failed\n",
       static_cast<unsigned long long>(flags->seeds), static_cast<unsigned long long>(sum.steps),
-      static_cast<unsigned long long>(sum.said), static_cast<unsigned long long>(sum.acknowledged),
-      static_cast<unsigned long long>(sum.handed_up), static_cast<unsigned long long>(sum.daemon_deaths),
-      static_cast<unsigned long long>(sum.program_deaths), static_cast<unsigned long long>(failed));
-  std::printf("%llu put before an agent, %llu looks for what sits untouched; deliveries:",
-              static_cast<unsigned long long>(sum.surfaced), static_cast<unsigned long long>(sum.looks));
+      static_cast<unsigned long long>(sum.sent), static_cast<unsigned long long>(sum.acknowledged),
+      static_cast<unsigned long long>(sum.on_received), static_cast<unsigned long long>(sum.daemon_deaths),
+      static_cast<unsigned long long>(sum.client_deaths), static_cast<unsigned long long>(failed));
+  std::printf("%llu injected, %llu liveness checks; deliveries:", static_cast<unsigned long long>(sum.surfaced),
+              static_cast<unsigned long long>(sum.checks));
   for (std::size_t i = 0; i < sum.ends.size(); ++i)
     std::printf(" %s %llu", std::string{name_of(static_cast<relay::records::DeliveryState>(i))}.c_str(),
                 static_cast<unsigned long long>(sum.ends[i]));
