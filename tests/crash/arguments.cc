@@ -4,12 +4,12 @@
 
 namespace relay::crash {
 
-std::optional<Arguments> Arguments::parse(int argc, char** argv, const std::set<std::string>& alone) {
+std::optional<Arguments> Arguments::parse(int argc, char** argv, const std::set<std::string>& flags) {
   Arguments all;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (!word.starts_with("--")) return std::nullopt;
-    if (alone.contains(word))
+    if (flags.contains(word))
       all.values_[word] = "yes";
     else if (i + 1 < argc)
       all.values_[word] = argv[++i];
@@ -19,14 +19,14 @@ std::optional<Arguments> Arguments::parse(int argc, char** argv, const std::set<
   return all;
 }
 
-std::string Arguments::text(const std::string& name) const {
+std::string Arguments::value(const std::string& name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? std::string{} : found->second;
 }
 
-std::uint64_t Arguments::number(const std::string& name, std::uint64_t otherwise) const {
+std::uint64_t Arguments::number(const std::string& name, std::uint64_t default_value) const {
   const auto found = values_.find(name);
-  return found == values_.end() ? otherwise : std::strtoull(found->second.c_str(), nullptr, 10);
+  return found == values_.end() ? default_value : std::strtoull(found->second.c_str(), nullptr, 10);
 }
 
 }  // namespace relay::crash

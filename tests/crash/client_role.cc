@@ -18,8 +18,8 @@
 namespace relay::crash {
 namespace {
 
-constexpr Millis kTurn{20};             // how often it speaks
-constexpr std::size_t kWindow = 1'000;  // unanswered messages it allows itself
+constexpr Millis kTick{20};             // between batches of messages
+constexpr std::size_t kWindow = 1'000;  // max unacknowledged messages
 constexpr std::size_t kMaxPadding = 400;
 constexpr std::array<std::string_view, 3> kTopics{"", "build", "review"};
 
@@ -53,7 +53,7 @@ class Client final : public client::LinkListener {
     net::ignore_sigpipe();
     sending_ = options_.messages_per_second > 0;
     link.start();
-    take_turn();
+    tick();
     loop_.run();
     link.stop();
     link_ = nullptr;
@@ -69,20 +69,20 @@ class Client final : public client::LinkListener {
     loop_.stop();
   }
 
-  /// Speaks for one turn's share, then sleeps until the next.
-  void take_turn() {
+  /// Sends the messages of one tick.
+  void tick() {
     if (sending_ && ::access(options_.stop_file.c_str(), F_OK) == 0) sending_ = false;
     if (sending_)
-      speak();
+      send_batch();
     else if (!drained_ && link_->is_drained()) {
       drained_ = true;
       fail_with(sent_.append("D\n"));
     }
-    turn_ = loop_.after(kTurn, [this] { take_turn(); });
+    tick_timer_ = loop_.after(kTick, [this] { tick(); });
   }
 
-  void speak() {
-    const auto share = static_cast<std::uint64_t>(options_.messages_per_second) * kTurn.count() / 1000;
+  void send_batch() {
+    const auto share = static_cast<std::uint64_t>(options_.messages_per_second) * kTick.count() / 1000;
     auto count = random_.below(2 * share + 1);
     count = std::min<std::uint64_t>(count, outbox_->size() < kWindow ? kWindow - outbox_->size() : 0);
     struct Planned {
@@ -114,20 +114,20 @@ class Client final : public client::LinkListener {
 
   // LinkListener
   void on_ready(const client::Session& session) override {
-    // Torn or old, a bad token only costs the resume; the positions do the rest.
+    // A torn or old token only prevents the resume; the positions suffice.
     (void)std::remove(token_path().c_str());
     if (auto file = JournalFile::open(token_path())) (void)file->append(session.resume_token);
   }
   void on_lost(const std::string&, Millis) override {}
-  void on_stopped(const Error& why) override { fail_with(Failure{why}); }
+  void on_stopped(const Error& error) override { fail_with(Failure{error}); }
 
   client::AckMode on_incoming(const client::IncomingMessage& incoming) override {
     const auto payload = protocol::parse_send(incoming.envelope.payload);
     if (!payload || payload->body.size() < 2) {
-      fail_with(fail("a message without a body came"));
+      fail_with(fail("received a message without a body"));
       return client::AckMode::Later;
     }
-    const std::string body{payload->body.substr(1)};  // after the quote; only digits before the blank matter
+    const std::string body{payload->body.substr(1)};  // after the quote; the number ends at the space
     const Receipt receipt{{std::string{incoming.envelope.from}, std::string{incoming.envelope.topic}},
                           incoming.ref.seq,
                           std::strtoull(body.c_str(), nullptr, 10)};
@@ -136,8 +136,8 @@ class Client final : public client::LinkListener {
   }
 
   void on_sent(const std::string&) override {}
-  void on_refused(const std::string& id, const protocol::Nack& why) override {
-    fail_with(sent_.append(relay::format("X {}:{}\n", id, why.code)));
+  void on_refused(const std::string& id, const protocol::Nack& nack) override {
+    fail_with(sent_.append(relay::format("X {}:{}\n", id, nack.code)));
   }
   void on_frame(const protocol::Envelope&) override {}
 
@@ -152,7 +152,7 @@ class Client final : public client::LinkListener {
   std::vector<client::StreamPosition> positions_;
   client::Link* link_ = nullptr;
   client::Outbox* outbox_ = nullptr;
-  std::unique_ptr<net::Timer> turn_;
+  std::unique_ptr<net::Timer> tick_timer_;
   bool sending_ = false;
   bool drained_ = false;
   Result<void> failure_;
@@ -163,10 +163,10 @@ class Client final : public client::LinkListener {
 Result<void> run_client(const ClientOptions& options) {
   const auto sent_path = options.directory + "/sent", received_path = options.directory + "/received";
   auto past = parse_sent(RELAY_TRY(read_file(sent_path)));
-  std::map<Lane, std::uint64_t> heard;
-  for (const auto& receipt : parse_received(RELAY_TRY(read_file(received_path)))) heard[receipt.lane] = receipt.seq;
+  std::map<Lane, std::uint64_t> last_seq;
+  for (const auto& receipt : parse_received(RELAY_TRY(read_file(received_path)))) last_seq[receipt.lane] = receipt.seq;
   std::vector<client::StreamPosition> positions;
-  for (const auto& [lane, seq] : heard) positions.push_back({lane.topic, lane.peer, seq});
+  for (const auto& [lane, seq] : last_seq) positions.push_back({lane.topic, lane.peer, seq});
   Client client{options, RELAY_TRY(JournalFile::open(sent_path)), RELAY_TRY(JournalFile::open(received_path)),
                 std::move(past), std::move(positions)};
   return client.run();

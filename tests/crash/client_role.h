@@ -15,15 +15,15 @@ namespace relay::crash {
 
 struct ClientOptions {
   std::string name;
-  std::vector<std::string> peers;  // everybody, itself included
+  std::vector<std::string> peers;  // all clients, itself included
   std::string socket;
-  std::string directory;  // its own: journals, outbox, resume token
+  std::string directory;  // of this client: journals, outbox, resume token
   std::uint64_t seed = 0;
-  int messages_per_second = 0;  // 0: only listens
-  std::string stop_file;        // once it exists: send no more, write D when all is answered, go on listening
+  int messages_per_second = 0;  // 0: only receives
+  std::string stop_file;        // once it exists: stop sending, write D when all is acknowledged, keep receiving
 };
 
-/// Runs until it is killed; returns only when something is wrong.
+/// Runs until it is killed; returns only on an error.
 Result<void> run_client(const ClientOptions& options);
 
 }  // namespace relay::crash

@@ -28,9 +28,9 @@ constexpr auto kStartTimeout = 20s;
 constexpr auto kDrainTimeout = 60s;         // without any progress
 constexpr std::uint64_t kMinPauseMs = 100;  // between two kills
 constexpr std::uint64_t kMaxPauseMs = 700;
-constexpr std::uint64_t kMaxAwayMs = 250;   // how long the killed one stays away
+constexpr std::uint64_t kMaxRestartDelayMs = 250;
 constexpr std::uint64_t kDaemonShare = 40;  // per cent of the kills
-constexpr std::uint64_t kMaxWaitedMs = 40;  // between two looks at something
+constexpr std::uint64_t kMaxPollMs = 40;
 
 void sleep_ms(std::uint64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds{ms}); }
 
@@ -51,59 +51,60 @@ class Driver {
   ~Driver() {
     clients_.clear();
     daemon_.kill_and_reap();
-    if (options_.keep || place_.empty()) return;
+    if (options_.keep || directory_.empty()) return;
     std::error_code ignored;
-    std::filesystem::remove_all(place_, ignored);
+    std::filesystem::remove_all(directory_, ignored);
   }
 
-  Result<Outcome> run() {
-    const auto began = steady_clock::now();
+  Result<RunResult> run() {
+    const auto started = steady_clock::now();
     RELAY_TRY(prepare());
     RELAY_TRY(start_daemon());
-    RELAY_TRY(introduce_everybody());
-    RELAY_TRY(kill_for_a_while());
-    RELAY_TRY(heal());
+    RELAY_TRY(register_clients());
+    RELAY_TRY(run_load());
+    RELAY_TRY(stop_sending());
     RELAY_TRY(drain());
-    outcome_.verdict = RELAY_TRY(verdict());
-    outcome_.seconds = std::chrono::duration<double>(steady_clock::now() - began).count();
-    return outcome_;
+    result_.comparison = RELAY_TRY(compare_now());
+    result_.seconds = std::chrono::duration<double>(steady_clock::now() - started).count();
+    return result_;
   }
 
  private:
   Result<void> prepare() {
     std::string pattern = (std::filesystem::temp_directory_path() / "relay-crash-XXXXXX").string();
-    if (!::mkdtemp(pattern.data())) return fail_errno("cannot make a directory for the crash test");
-    place_ = pattern;
+    if (!::mkdtemp(pattern.data())) return fail_errno("cannot create a directory for the crash test");
+    directory_ = pattern;
     for (const auto& folder : {std::string{"project"}, std::string{"project/.git"}})
-      if (::mkdir((place_ + "/" + folder).c_str(), 0700) != 0) return fail_errno("cannot make " + folder);
+      if (::mkdir((directory_ + "/" + folder).c_str(), 0700) != 0) return fail_errno("cannot create " + folder);
     for (const auto& name : names_)
-      if (::mkdir((place_ + "/" + name).c_str(), 0700) != 0) return fail_errno("cannot make " + name);
-    if (options_.keep) std::printf("files are kept in %s\n", place_.c_str());
+      if (::mkdir((directory_ + "/" + name).c_str(), 0700) != 0) return fail_errno("cannot create " + name);
+    if (options_.keep) std::printf("keeping files in %s\n", directory_.c_str());
     return {};
   }
 
-  [[nodiscard]] std::string socket() const { return place_ + "/r.sock"; }
-  [[nodiscard]] std::string stop_file() const { return place_ + "/stop"; }
+  [[nodiscard]] std::string socket() const { return directory_ + "/r.sock"; }
+  [[nodiscard]] std::string stop_file() const { return directory_ + "/stop"; }
 
   Result<void> start_daemon() {
     daemon_ =
-        RELAY_TRY(Process::start({.words = {options_.program, "up", "--foreground", "--no-http", "--socket", socket()},
-                                  .variables = {{"HOME", place_},
-                                                {"PATH", "/usr/bin:/bin"},
-                                                {"AGENT_RELAY_HOME", place_ + "/home"},
-                                                {"AGENT_RELAY_BREAK_LOOPS", "false"},  // numbers are no conversation
-                                                {"AGENT_RELAY_DURABILITY", options_.durability}},
-                                  .directory = place_ + "/project",
-                                  .output = place_ + "/daemon.out"}));
+        RELAY_TRY(Process::start({.argv = {options_.program, "up", "--foreground", "--no-http", "--socket", socket()},
+                                  .environment = {{"HOME", directory_},
+                                                  {"PATH", "/usr/bin:/bin"},
+                                                  {"AGENT_RELAY_HOME", directory_ + "/home"},
+                                                  {"AGENT_RELAY_BREAK_LOOPS", "false"},  // bodies are only numbers
+                                                  {"AGENT_RELAY_DURABILITY", options_.durability}},
+                                  .directory = directory_ + "/project",
+                                  .output = directory_ + "/daemon.out"}));
     return {};
   }
 
   Result<void> wait_for_daemon() {
-    const auto give_up = steady_clock::now() + kStartTimeout;
+    const auto deadline = steady_clock::now() + kStartTimeout;
     while (!listens(socket())) {
-      if (daemon_.ended()) return fail("the daemon ended by itself and said: " + tail_of("daemon.out"));
-      if (steady_clock::now() > give_up) return fail("the daemon does not listen and said: " + tail_of("daemon.out"));
-      sleep_ms(kMaxWaitedMs / 4);
+      if (daemon_.exited()) return fail("the daemon exited by itself with the output: " + tail_of("daemon.out"));
+      if (steady_clock::now() > deadline)
+        return fail("the daemon does not listen; its output: " + tail_of("daemon.out"));
+      sleep_ms(kMaxPollMs / 4);
     }
     return {};
   }
@@ -113,39 +114,39 @@ class Driver {
     std::string peers;
     for (const auto& peer : names_) peers += (peers.empty() ? "" : ",") + peer;
     clients_[index] = RELAY_TRY(Process::start(
-        {.words = {options_.self, "--role", "client", "--name", name, "--peers", peers, "--socket", socket(),
-                   "--directory", place_ + "/" + name, "--seed", relay::format("{}", random_.next()), "--rate",
-                   relay::format("{}", messages_per_second), "--stop-file", stop_file()},
-         .variables = {{"HOME", place_}, {"PATH", "/usr/bin:/bin"}},
-         .directory = place_,
-         .output = place_ + "/" + name + "/out"}));
+        {.argv = {options_.self, "--role", "client", "--name", name, "--peers", peers, "--socket", socket(),
+                  "--directory", directory_ + "/" + name, "--seed", relay::format("{}", random_.next()), "--rate",
+                  relay::format("{}", messages_per_second), "--stop-file", stop_file()},
+         .environment = {{"HOME", directory_}, {"PATH", "/usr/bin:/bin"}},
+         .directory = directory_,
+         .output = directory_ + "/" + name + "/out"}));
     return {};
   }
 
-  /// Nobody can write to a name the daemon has never heard of, so everybody says HELLO once before the talk begins.
-  Result<void> introduce_everybody() {
+  /// The daemon rejects messages to unknown names, so every client says HELLO before the load starts.
+  Result<void> register_clients() {
     RELAY_TRY(wait_for_daemon());
     clients_.resize(names_.size());
     for (std::size_t i = 0; i < names_.size(); ++i) RELAY_TRY(start_client(i, 0));
-    const auto give_up = steady_clock::now() + kStartTimeout;
+    const auto deadline = steady_clock::now() + kStartTimeout;
     for (const auto& name : names_)
-      while (!std::filesystem::exists(place_ + "/" + name + "/token")) {
-        if (steady_clock::now() > give_up)
-          return fail(name + " never became ready and said: " + tail_of(name + "/out"));
-        sleep_ms(kMaxWaitedMs);
+      while (!std::filesystem::exists(directory_ + "/" + name + "/token")) {
+        if (steady_clock::now() > deadline)
+          return fail(name + " did not become ready; its output: " + tail_of(name + "/out"));
+        sleep_ms(kMaxPollMs);
       }
     for (std::size_t i = 0; i < names_.size(); ++i) {
       clients_[i].kill_and_reap();
-      std::filesystem::remove(place_ + "/" + names_[i] + "/sent");  // the D of a client that had nothing to say
+      std::filesystem::remove(directory_ + "/" + names_[i] + "/sent");  // the D of a client that sent nothing
       RELAY_TRY(start_client(i, options_.messages_per_second));
     }
     return {};
   }
 
-  Result<void> kill_for_a_while() {
+  Result<void> run_load() {
     auto next_report = steady_clock::now() + kReportEvery;
     std::uint64_t accepted = 0;
-    while (outcome_.daemon_kills + outcome_.client_kills < options_.kills || accepted < options_.messages) {
+    while (result_.daemon_kills + result_.client_kills < options_.kills || accepted < options_.messages) {
       sleep_ms(kMinPauseMs + random_.below(kMaxPauseMs - kMinPauseMs));
       RELAY_TRY(check_alive());
       if (random_.below(100) < kDaemonShare)
@@ -154,57 +155,58 @@ class Driver {
         RELAY_TRY(kill_client(random_.below(names_.size())));
       if (steady_clock::now() < next_report) continue;
       next_report += kReportEvery;
-      const auto now = RELAY_TRY(verdict());
+      const auto now = RELAY_TRY(compare_now());
       accepted = now.accepted;
       std::fputs(relay::format("{:4} kills, {:8} messages accepted, {:8} received\n",
-                               outcome_.daemon_kills + outcome_.client_kills, now.accepted, now.received)
+                               result_.daemon_kills + result_.client_kills, now.accepted, now.received)
                      .c_str(),
                  stdout);
       std::fflush(stdout);
-      if (now.duplicated + now.disordered + now.refused > 0) return {};  // no need to go on
+      if (now.duplicated + now.out_of_order + now.refused > 0) return {};
     }
     return {};
   }
 
   Result<void> kill_daemon() {
     daemon_.kill_and_reap();
-    ++outcome_.daemon_kills;
-    sleep_ms(random_.below(kMaxAwayMs));
+    ++result_.daemon_kills;
+    sleep_ms(random_.below(kMaxRestartDelayMs));
     RELAY_TRY(start_daemon());
-    // One time in three the next kill may hit it before it even listens.
+    // In one of three cases the next kill may hit the daemon before it listens.
     return random_.below(3) == 0 ? Result<void>{} : wait_for_daemon();
   }
 
   Result<void> kill_client(std::size_t index) {
     clients_[index].kill_and_reap();
-    ++outcome_.client_kills;
-    sleep_ms(random_.below(kMaxAwayMs));
+    ++result_.client_kills;
+    sleep_ms(random_.below(kMaxRestartDelayMs));
     return start_client(index, options_.messages_per_second);
   }
 
   Result<void> check_alive() {
-    if (daemon_.ended()) return fail("the daemon ended by itself and said: " + tail_of("daemon.out"));
+    if (daemon_.exited()) return fail("the daemon exited by itself with the output: " + tail_of("daemon.out"));
     for (std::size_t i = 0; i < names_.size(); ++i)
-      if (clients_[i].ended()) return fail(names_[i] + " ended by itself and said: " + tail_of(names_[i] + "/out"));
+      if (clients_[i].exited())
+        return fail(names_[i] + " exited by itself with the output: " + tail_of(names_[i] + "/out"));
     return {};
   }
 
-  Result<void> heal() {
+  Result<void> stop_sending() {
     RELAY_TRY(wait_for_daemon());
     RELAY_TRY(JournalFile::open(stop_file()));
     return {};
   }
 
-  /// Until every outbox is empty and nothing new has come for a while.
+  /// Waits until every outbox is empty and no message has arrived for a second.
   Result<void> drain() {
     std::uint64_t received = 0;
     auto last_progress = steady_clock::now();
     while (steady_clock::now() - last_progress < kDrainTimeout) {
       RELAY_TRY(check_alive());
-      const auto now = RELAY_TRY(verdict());
+      const auto now = RELAY_TRY(compare_now());
       bool drained = true;
       for (const auto& name : names_)
-        drained = drained && parse_sent(RELAY_TRY(read_file(place_ + "/" + name + "/sent"))).drained;
+        drained = drained && parse_sent(RELAY_TRY(read_file(directory_ + "/" + name + "/sent"))).drained;
       if (now.received != received) {
         received = now.received;
         last_progress = steady_clock::now();
@@ -215,38 +217,38 @@ class Driver {
     }
     clients_.clear();
     daemon_.signal(SIGTERM);
-    if (!daemon_.wait_for_end(10'000)) return fail("the daemon did not end within 10 s of SIGTERM");
+    if (!daemon_.wait_for_exit(10'000)) return fail("the daemon did not exit within 10 s of SIGTERM");
     return {};
   }
 
-  Result<Verdict> verdict() {
-    std::map<std::string, Witness> witnesses;
+  Result<Comparison> compare_now() {
+    std::map<std::string, ClientJournals> journals;
     for (const auto& name : names_) {
-      // What was sent is read after what was received: nothing may look invented.
-      auto& witness = witnesses[name];
-      witness.received = RELAY_TRY(read_file(place_ + "/" + name + "/received"));
+      // Sent journals are read after received ones, so that no message seems spurious.
+      auto& client = journals[name];
+      client.received = RELAY_TRY(read_file(directory_ + "/" + name + "/received"));
     }
-    for (const auto& name : names_) witnesses[name].sent = RELAY_TRY(read_file(place_ + "/" + name + "/sent"));
-    return judge(witnesses);
+    for (const auto& name : names_) journals[name].sent = RELAY_TRY(read_file(directory_ + "/" + name + "/sent"));
+    return compare(journals);
   }
 
   [[nodiscard]] std::string tail_of(const std::string& file) const {
     constexpr std::size_t kTail = 2'000;
-    const auto text = read_file(place_ + "/" + file).value_or("");
+    const auto text = read_file(directory_ + "/" + file).value_or("");
     return text.size() > kTail ? text.substr(text.size() - kTail) : text;
   }
 
   const DriverOptions& options_;
   SeededRandom random_;
   std::vector<std::string> names_;
-  std::string place_;
+  std::string directory_;
   Process daemon_;
   std::vector<Process> clients_;
-  Outcome outcome_;
+  RunResult result_;
 };
 
 }  // namespace
 
-Result<Outcome> run_crash_test(const DriverOptions& options) { return Driver{options}.run(); }
+Result<RunResult> run_crash_test(const DriverOptions& options) { return Driver{options}.run(); }
 
 }  // namespace relay::crash

@@ -106,7 +106,7 @@ Result<JournalFile> JournalFile::open(const std::string& path) {
 Result<void> JournalFile::append(std::string_view lines) {
   const auto wrote = ::write(fd_.get(), lines.data(), lines.size());
   if (wrote < 0) return fail_errno("cannot write the journal");
-  if (static_cast<std::size_t>(wrote) != lines.size()) return fail("the journal took only a part of its lines");
+  if (static_cast<std::size_t>(wrote) != lines.size()) return fail("a journal write was incomplete");
   return {};
 }
 

@@ -1,13 +1,13 @@
-/// The actions of one client, as lines in two append-only files: the only input of the judge.
+/// The actions of one client, as lines in two append-only files: the only input of the comparison.
 ///
-///   sent      T <n> <to> <topic>       about to hand message n of this stream to the outbox
-///             O <n> <to> <topic>       the outbox took it
-///             X <text>                 the daemon refused one for good (never expected)
-///             D                        ordered to stop sending, and everything is acknowledged
+///   sent      T <n> <to> <topic>       before message n of this stream is passed to the outbox
+///             O <n> <to> <topic>       the outbox accepted it
+///             X <text>                 the daemon rejected one permanently (never expected)
+///             D                        stopped sending, and everything is acknowledged
 ///   received  R <seq> <n> <from> <topic>
 ///
 /// Each entry, or batch of entries, is one write(2): a killed process leaves whole lines, and a torn last line (a
-/// full disk) counts as never written. An empty topic is written `-`.
+/// full disk) counts as not written. An empty topic is written `-`.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace relay::crash {
 
-/// One direction of a conversation, as its owner sees it: the peer and the topic.
+/// One direction of a conversation from one client's view: the peer and the topic.
 struct Lane {
   std::string peer;
   std::string topic;
@@ -31,7 +31,7 @@ struct Lane {
 
 struct SentJournal {
   std::map<Lane, std::uint64_t> next;                   // first number never tried
-  std::map<Lane, std::vector<std::uint64_t>> accepted;  // taken by the outbox, ascending
+  std::map<Lane, std::vector<std::uint64_t>> accepted;  // by the outbox, ascending
   std::vector<std::string> refused;
   bool drained = false;
 };
@@ -49,7 +49,7 @@ std::string tried_line(const Lane& lane, std::uint64_t number);
 std::string accepted_line(const Lane& lane, std::uint64_t number);
 std::string received_line(const Receipt& receipt);
 
-/// The whole file; empty when there is none.
+/// The whole file; empty if it does not exist.
 Result<std::string> read_file(const std::string& path);
 
 /// Appends with one write(2) each.

@@ -5,7 +5,7 @@
 namespace relay::crash {
 namespace {
 
-TEST(Journal, ReadsBackWhatItWrote) {
+TEST(Journal, ParsesItsOwnLines) {
   const Lane plain{"Bob", ""}, topical{"Bob", "news"};
   const auto sent = parse_sent(tried_line(plain, 0) + tried_line(plain, 1) + accepted_line(plain, 0) +
                                accepted_line(plain, 1) + tried_line(topical, 0) + "D\n");
@@ -23,7 +23,7 @@ TEST(Journal, ReadsBackWhatItWrote) {
   EXPECT_EQ(received[1].lane, plain);
 }
 
-TEST(Journal, TakesATornLastLineForNeverWritten) {
+TEST(Journal, IgnoresATornLastLine) {
   EXPECT_TRUE(parse_received("R 1 2 Bob").empty());
   EXPECT_EQ(parse_sent("T 0 Bob -\nT 1 Bob").next.at(Lane{"Bob", ""}), 1U);
 }

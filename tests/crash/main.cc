@@ -1,4 +1,4 @@
-/// crash_test: see README.md. Without --role it drives; with --role client it is one of the driven.
+/// crash_test: see README.md. Without --role it is the driver, with --role client a client.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -16,21 +16,21 @@ using namespace relay;
 constexpr const char* kUsage =
     "usage: crash_test --program PATH [--kills N] [--messages N] [--clients N] [--rate N] [--seed N]\n"
     "                  [--durability power|process] [--keep]\n"
-    "RELAY_BIN in the environment goes before --program.\n";
+    "RELAY_BIN in the environment overrides --program.\n";
 
-int be_client(const crash::Arguments& values) {
-  crash::ClientOptions options{.name = values.text("--name"),
+int run_client(const crash::Arguments& values) {
+  crash::ClientOptions options{.name = values.value("--name"),
                                .peers = {},
-                               .socket = values.text("--socket"),
-                               .directory = values.text("--directory"),
+                               .socket = values.value("--socket"),
+                               .directory = values.value("--directory"),
                                .seed = values.number("--seed", 0),
                                .messages_per_second = static_cast<int>(values.number("--rate", 0)),
-                               .stop_file = values.text("--stop-file")};
-  std::string peers = values.text("--peers");
-  for (std::size_t begin = 0; begin < peers.size();) {
-    const auto end = std::min(peers.find(',', begin), peers.size());
-    options.peers.push_back(peers.substr(begin, end - begin));
-    begin = end + 1;
+                               .stop_file = values.value("--stop-file")};
+  std::string peers = values.value("--peers");
+  for (std::size_t start = 0; start < peers.size();) {
+    const auto end = std::min(peers.find(',', start), peers.size());
+    options.peers.push_back(peers.substr(start, end - start));
+    start = end + 1;
   }
   if (const auto result = crash::run_client(options); !result) {
     std::fprintf(stderr, "%s\n", result.error().message().c_str());
@@ -39,11 +39,11 @@ int be_client(const crash::Arguments& values) {
   return 0;
 }
 
-int drive(const crash::Arguments& values) {
+int run_driver(const crash::Arguments& values) {
   crash::DriverOptions options;
   const char* program = std::getenv("RELAY_BIN");
-  const std::string named = program && *program ? program : values.text("--program");
-  if (!named.empty()) options.program = std::filesystem::absolute(named).string();
+  const std::string path = program && *program ? program : values.value("--program");
+  if (!path.empty()) options.program = std::filesystem::absolute(path).string();
   options.self = "/proc/self/exe";
   options.kills = values.number("--kills", options.kills);
   options.messages = values.number("--messages", options.messages);
@@ -51,7 +51,7 @@ int drive(const crash::Arguments& values) {
   options.messages_per_second =
       static_cast<int>(values.number("--rate", static_cast<std::uint64_t>(options.messages_per_second)));
   options.keep = values.has("--keep");
-  if (values.has("--durability")) options.durability = values.text("--durability");
+  if (values.has("--durability")) options.durability = values.value("--durability");
   SystemRandom random;
   options.seed = values.number("--seed", random.next() % 1'000'000);
   if (options.program.empty() || options.clients < 2) {
@@ -64,22 +64,23 @@ int drive(const crash::Arguments& values) {
       stdout);
   std::fflush(stdout);
 
-  const auto outcome = crash::run_crash_test(options);
-  if (!outcome) {
-    std::fputs(relay::format("failed: {}\nseed {}\n", outcome.error().message(), options.seed).c_str(), stdout);
+  const auto result = crash::run_crash_test(options);
+  if (!result) {
+    std::fputs(relay::format("failed: {}\nseed {}\n", result.error().message(), options.seed).c_str(), stdout);
     return 1;
   }
-  const auto& verdict = outcome->verdict;
-  for (const auto& example : verdict.examples) std::printf("  %s\n", example.c_str());
+  const auto& comparison = result->comparison;
+  for (const auto& example : comparison.examples) std::printf("  %s\n", example.c_str());
   std::fputs(relay::format("{} kills of the daemon, {} of clients, {:.0f} s\n"
                            "{} messages accepted, {} in doubt, {} received\n"
-                           "{} lost, {} duplicated, {} out of order, {} invented, {} refused: {} (seed {})\n",
-                           outcome->daemon_kills, outcome->client_kills, outcome->seconds, verdict.accepted,
-                           verdict.in_doubt, verdict.received, verdict.lost, verdict.duplicated, verdict.disordered,
-                           verdict.invented, verdict.refused, verdict.clean() ? "clean" : "FAILED", options.seed)
+                           "{} lost, {} duplicated, {} out of order, {} spurious, {} refused: {} (seed {})\n",
+                           result->daemon_kills, result->client_kills, result->seconds, comparison.accepted,
+                           comparison.in_doubt, comparison.received, comparison.lost, comparison.duplicated,
+                           comparison.out_of_order, comparison.spurious, comparison.refused,
+                           comparison.clean() ? "clean" : "FAILED", options.seed)
                  .c_str(),
              stdout);
-  return verdict.clean() ? 0 : 1;
+  return comparison.clean() ? 0 : 1;
 }
 
 }  // namespace
@@ -90,5 +91,5 @@ int main(int argc, char** argv) {
     std::fputs(kUsage, stderr);
     return 2;
   }
-  return values->text("--role") == "client" ? be_client(*values) : drive(*values);
+  return values->value("--role") == "client" ? run_client(*values) : run_driver(*values);
 }

@@ -14,9 +14,9 @@
 namespace relay::crash {
 namespace {
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
+std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> result;
-  for (auto& word : words) result.push_back(word.data());
+  for (auto& string : strings) result.push_back(string.data());
   result.push_back(nullptr);
   return result;
 }
@@ -24,15 +24,15 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }  // namespace
 
 Result<Process> Process::start(const Command& command) {
-  auto words = command.words;
+  auto arguments = command.argv;
   std::vector<std::string> variables;
-  for (const auto& [name, value] : command.variables) variables.push_back(relay::format("{}={}", name, value));
-  const auto argv = pointers(words), envp = pointers(variables);
+  for (const auto& [name, value] : command.environment) variables.push_back(relay::format("{}={}", name, value));
+  const auto argv = pointers(arguments), envp = pointers(variables);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) return fail_errno("cannot start " + command.words[0]);
+  if (pid < 0) return fail_errno("cannot start " + command.argv[0]);
   if (pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a driver that dies takes its children along
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // children die with the driver
     if (::getppid() != parent || ::chdir(command.directory.c_str()) != 0) ::_exit(126);
     const int out = ::open(command.output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     const int in = ::open("/dev/null", O_RDONLY);
@@ -65,16 +65,16 @@ void Process::signal(int number) const {
   if (pid_ > 0) ::kill(pid_, number);
 }
 
-bool Process::ended() {
+bool Process::exited() {
   if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = 0;
   return pid_ == 0;
 }
 
-bool Process::wait_for_end(int milliseconds) {
+bool Process::wait_for_exit(int milliseconds) {
   constexpr int kStepMs = 5;
-  for (int waited = 0; waited < milliseconds && !ended(); waited += kStepMs)
+  for (int waited = 0; waited < milliseconds && !exited(); waited += kStepMs)
     std::this_thread::sleep_for(std::chrono::milliseconds{kStepMs});
-  return ended();
+  return exited();
 }
 
 }  // namespace relay::crash

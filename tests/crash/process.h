@@ -1,4 +1,4 @@
-/// A child process that is never left behind: destroying it kills and reaps it.
+/// A child process; the destructor kills and reaps it.
 #pragma once
 
 #include <sys/types.h>
@@ -13,10 +13,10 @@
 namespace relay::crash {
 
 struct Command {
-  std::vector<std::string> words;                // the program's path first
-  std::map<std::string, std::string> variables;  // the whole environment
+  std::vector<std::string> argv;                   // the program's path first
+  std::map<std::string, std::string> environment;  // complete
   std::string directory;
-  std::string output;  // file its words are appended to
+  std::string output;  // file to which stdout and stderr are appended
 };
 
 class Process {
@@ -27,15 +27,15 @@ class Process {
   Process& operator=(Process&& other) noexcept;
   ~Process() { kill_and_reap(); }
 
-  /// Kills with -9 and waits for the end.
+  /// Kills with -9 and waits for the exit.
   void kill_and_reap();
   void signal(int number) const;
-  /// 0 when there is none.
+  /// 0 if there is none.
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// The process has ended by itself; reaps it then.
-  [[nodiscard]] bool ended();
-  /// Waits for the end up to so many milliseconds.
-  [[nodiscard]] bool wait_for_end(int milliseconds);
+  /// Whether the process has exited; reaps it then.
+  [[nodiscard]] bool exited();
+  /// Waits for the exit, at most this many milliseconds.
+  [[nodiscard]] bool wait_for_exit(int milliseconds);
 
  private:
   explicit Process(pid_t pid) : pid_{pid} {}

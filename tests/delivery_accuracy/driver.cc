@@ -3,187 +3,188 @@
 #include <cstdio>
 #include <functional>
 
+#include "agent_logs.h"
 #include "base/format.h"
+#include "clients.h"
 #include "net/asio_loop.h"
 #include "net/signals.h"
-#include "post.h"
-#include "testimony.h"
 
-namespace relay::verdicts {
+namespace relay::accuracy {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Millis kTurn{20};
-constexpr int kTurnsPerLook = 5;  // at the agents' logs
-constexpr int kTurnsPerReport = 250;
-constexpr Millis kGatherTimeout{30'000};
-constexpr Millis kCalmTimeout{60'000};  // without any new end
-constexpr Millis kAskAgain{200};
-constexpr std::uint64_t kBacklogPerAgent =
-    24;  // so that kills meet agents with mail, from the first message to the last
+constexpr Millis kTick{20};
+constexpr int kTicksPerLogRead = 5;
+constexpr int kTicksPerReport = 250;
+constexpr Millis kStartupTimeout{30'000};
+constexpr Millis kDrainTimeout{60'000};  // without a new final delivery
+constexpr Millis kQueryInterval{200};
+constexpr std::uint64_t kBacklogPerAgent = 24;              // so that every kill hits agents with pending messages
 constexpr std::uint64_t kHostShare = 40, kAgentShare = 30;  // per cent of the kills; the rest are the daemon's
-constexpr std::uint64_t kOneInTwice = 6;                    // a second blow follows at once
+constexpr std::uint64_t kDoubleKillOneIn = 6;               // a second kill follows at once
 
 class Driver {
  public:
   explicit Driver(const DriverOptions& options)
       : options_{options},
-        plan_{options.seed, options.senders, options.props.agents},
+        plan_{options.seed, options.senders, options.processes.agents},
         random_{options.seed},
-        stage_{options.props, random_},
-        testimony_{plan_} {}
+        processes_{options.processes, random_},
+        logs_{plan_} {}
 
-  Result<Outcome> run() {
+  Result<RunResult> run() {
     net::ignore_sigpipe();
-    RELAY_TRY(stage_.open(now()));
-    if (options_.props.keep) std::fprintf(stderr, "files are kept in %s\n", stage_.place().c_str());
-    post_ = std::make_unique<Post>(loop_, stage_.socket(), options_.senders);
-    give_up_at_ = now() + kGatherTimeout;
-    gather();
-    take_turn();
+    RELAY_TRY(processes_.open(now()));
+    if (options_.processes.keep) std::fprintf(stderr, "keeping files in %s\n", processes_.directory().c_str());
+    clients_ = std::make_unique<Clients>(loop_, processes_.socket(), options_.senders);
+    give_up_at_ = now() + kStartupTimeout;
+    await_agents();
+    tick();
     loop_.run();
     kill_timer_.reset();
-    ask_timer_.reset();
-    turn_.reset();
-    post_.reset();
+    query_timer_.reset();
+    tick_timer_.reset();
+    clients_.reset();
     RELAY_TRY(std::move(failure_));
-    return std::move(outcome_);
+    return std::move(result_);
   }
 
  private:
   [[nodiscard]] SteadyTime now() const { return loop_.now().steady; }
 
-  /// True when it did not fail; otherwise this is the end.
+  /// Stops the run on a failure.
   bool succeeded(const Result<void>& result) {
     if (result) return true;
     failure_ = result;
     loop_.stop();
     return false;
   }
-  void give_up(const std::string& why) { (void)succeeded(fail(why)); }
+  void give_up(const std::string& reason) { (void)succeeded(fail(reason)); }
 
-  // ---- at all times
-  void take_turn() {
-    turn_ = loop_.after(kTurn, [this] { take_turn(); });
-    if (!succeeded(stage_.tend(now()))) return;
-    if (++turns_ % kTurnsPerLook == 0 && !look()) return;
-    if (post_->refused()) return give_up(*post_->refused());
-    if (storm_ && !write()) return;
-    if (storm_ && post_->stored() == options_.messages) calm_down();
-    if (began_ && turns_ % kTurnsPerReport == 0) report();
+  void tick() {
+    tick_timer_ = loop_.after(kTick, [this] { tick(); });
+    if (!succeeded(processes_.restart_due(now()))) return;
+    if (++ticks_ % kTicksPerLogRead == 0 && !read_logs()) return;
+    if (clients_->nack_reason()) return give_up(*clients_->nack_reason());
+    if (loading_ && !send_more()) return;
+    if (loading_ && clients_->stored() == options_.messages) start_drain();
+    if (load_started_ && ticks_ % kTicksPerReport == 0) report();
   }
 
-  bool look() {
+  bool read_logs() {
     for (std::size_t i = 0; i < plan_.agents; ++i)
-      if (!succeeded(testimony_.read(i, stage_.log_of(i)))) return false;
+      if (!succeeded(logs_.read(i, processes_.log_of(i)))) return false;
     return true;
   }
 
   void report() const {
     if (options_.quiet) return;
-    std::fputs(relay::format("{:4} kills, {:6} messages sent, {:6} stored, {:6} given to agents\n",
-                             outcome_.kills.all(), post_->sent(), post_->stored(), testimony_.received())
+    std::fputs(relay::format("{:4} kills, {:6} messages sent, {:6} stored, {:6} received by agents\n",
+                             result_.kills.all(), clients_->sent(), clients_->stored(), logs_.received())
                    .c_str(),
                stdout);
     std::fflush(stdout);
   }
 
-  // ---- gathering: nobody can write to a name the daemon has never heard of
-  void gather() {
+  // Startup: the daemon rejects messages to unknown names.
+  void await_agents() {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < plan_.agents; ++i) names.push_back(Stage::name_of(i));
-    post_->ask_for(std::move(names), [this](bool here) {
-      if (here) return begin();
-      if (now() > give_up_at_) return give_up("the agents never became known to the daemon");
-      ask_timer_ = loop_.after(kAskAgain, [this] { gather(); });
+    for (std::size_t i = 0; i < plan_.agents; ++i) names.push_back(Processes::name_of(i));
+    clients_->check_agents(std::move(names), [this](bool all_listed) {
+      if (all_listed) return start_load();
+      if (now() > give_up_at_) return give_up("the agents did not connect to the daemon");
+      query_timer_ = loop_.after(kQueryInterval, [this] { await_agents(); });
     });
   }
 
-  // ---- the storm
-  void begin() {
-    began_ = now();
-    storm_ = true;
-    plan_kill();
+  // Load
+  void start_load() {
+    load_started_ = now();
+    loading_ = true;
+    schedule_kill();
   }
 
-  bool write() {
-    const auto room = kBacklogPerAgent * plan_.agents + outcome_.kills.all();  // what is in doubt is never given
-    while (post_->sent() < options_.messages && post_->sent() < testimony_.received() + room)
-      if (!succeeded(post_->send(post_->sent(), plan_.errand(post_->sent())))) return false;
+  bool send_more() {
+    // A message in doubt may never be received.
+    const auto max_unreceived = kBacklogPerAgent * plan_.agents + result_.kills.all();
+    while (clients_->sent() < options_.messages && clients_->sent() < logs_.received() + max_unreceived)
+      if (!succeeded(clients_->send(clients_->sent(), plan_.message(clients_->sent())))) return false;
     return true;
   }
 
-  void plan_kill() {
+  void schedule_kill() {
     if (options_.kills_per_minute == 0) return;
     const auto mean = 60'000 / options_.kills_per_minute;
     kill_timer_ = loop_.after(Millis{random_.below(2 * mean + 1)}, [this] {
       kill_one();
-      if (random_.below(kOneInTwice) == 0) kill_one();
-      plan_kill();
+      if (random_.below(kDoubleKillOneIn) == 0) kill_one();
+      schedule_kill();
     });
   }
 
   void kill_one() {
     const auto share = random_.below(100);
     const auto agent = random_.below(plan_.agents);
-    auto& kills = outcome_.kills;
+    auto& kills = result_.kills;
     if (share < kHostShare)
-      kills.host += stage_.kill_host(agent, now()) ? 1U : 0U;
+      kills.host += processes_.kill_host(agent, now()) ? 1U : 0U;
     else if (share < kHostShare + kAgentShare)
-      kills.agent += stage_.kill_agent(agent) ? 1U : 0U;
+      kills.agent += processes_.kill_agent(agent) ? 1U : 0U;
     else
-      kills.daemon += stage_.kill_daemon(now()) ? 1U : 0U;
+      kills.daemon += processes_.kill_daemon(now()) ? 1U : 0U;
   }
 
-  // ---- the calm: everybody comes back, everything comes to its end
-  void calm_down() {
-    storm_ = false;
+  // Drain: all processes run again, and every delivery becomes final.
+  void start_drain() {
+    loading_ = false;
     kill_timer_.reset();
-    give_up_at_ = now() + kCalmTimeout;
-    await_ends();
+    give_up_at_ = now() + kDrainTimeout;
+    await_final();
   }
 
-  void await_ends() {
-    post_->read_ledger([this](const Result<void>& read) {
-      std::uint64_t ended = 0;
-      for (const auto& [number, entry] : post_->ledger()) ended += is_final(entry.verdict) ? 1U : 0U;
-      if (ended > ended_) give_up_at_ = now() + kCalmTimeout;
-      ended_ = ended;
-      if (read && (ended == options_.messages || now() > give_up_at_)) return hear_the_stories();
+  void await_final() {
+    clients_->update_records([this](const Result<void>& read) {
+      std::uint64_t settled = 0;
+      for (const auto& [number, entry] : clients_->records()) settled += is_final(entry.outcome) ? 1U : 0U;
+      if (settled > settled_) give_up_at_ = now() + kDrainTimeout;
+      settled_ = settled;
+      if (read && (settled == options_.messages || now() > give_up_at_)) return trace_messages();
       if (now() > give_up_at_) return give_up(read.error().message());
-      ask_timer_ = loop_.after(kAskAgain, [this] { await_ends(); });
+      query_timer_ = loop_.after(kQueryInterval, [this] { await_final(); });
     });
   }
 
-  void hear_the_stories() {
-    outcome_.seconds = std::chrono::duration<double>(now() - *began_).count();
-    post_->trace_all([this](const Result<void>& told) {
-      if (!succeeded(told) || !look()) return;
-      judge();
+  void trace_messages() {
+    result_.seconds = std::chrono::duration<double>(now() - *load_started_).count();
+    clients_->trace_all([this](const Result<void>& traced) {
+      if (!succeeded(traced) || !read_logs()) return;
+      compare();
       loop_.stop();
     });
   }
 
-  void judge() {
+  // Comparison
+  void compare() {
     for (Number number = 0; number < options_.messages; ++number) {
-      const auto found = post_->ledger().find(number);
-      const auto verdict = found == post_->ledger().end() ? Verdict::Missing : found->second.verdict;
-      const auto times = testimony_.times(number);
-      outcome_.matrix.add(verdict, times);
-      if (verdict == Verdict::InDoubt) ++outcome_.doubts[found->second.reason];
-      Matrix alone;
-      alone.add(verdict, times);
-      if (!alone.truthful() && outcome_.examples.size() < kMaxExamples)
-        outcome_.examples.push_back(relay::format("parcel {} ({}) to {}: {} ({}), given {} times", number,
-                                                  found == post_->ledger().end() ? "-" : found->second.id,
-                                                  Stage::name_of(plan_.errand(number).agent), name_of(verdict),
-                                                  found == post_->ledger().end() ? "" : found->second.reason, times));
+      const auto found = clients_->records().find(number);
+      const auto outcome = found == clients_->records().end() ? Outcome::Missing : found->second.outcome;
+      const auto times = logs_.times_received(number);
+      result_.matrix.add(outcome, times);
+      if (outcome == Outcome::InDoubt) ++result_.in_doubt_reasons[found->second.reason];
+      ConfusionMatrix single;
+      single.add(outcome, times);
+      if (!single.is_accurate() && result_.examples.size() < kMaxExamples)
+        result_.examples.push_back(relay::format("message {} ({}) to {}: {} ({}), received {} times", number,
+                                                 found == clients_->records().end() ? "-" : found->second.id,
+                                                 Processes::name_of(plan_.message(number).agent), name_of(outcome),
+                                                 found == clients_->records().end() ? "" : found->second.reason,
+                                                 times));
     }
-    outcome_.torn = testimony_.torn();
-    outcome_.disordered = testimony_.disordered();
-    outcome_.stored_twice = post_->stored_twice();
-    for (const auto& example : testimony_.examples()) outcome_.examples.push_back(example);
+    result_.torn = logs_.torn();
+    result_.out_of_order = logs_.out_of_order();
+    result_.stored_twice = clients_->stored_twice();
+    for (const auto& example : logs_.examples()) result_.examples.push_back(example);
   }
 
   static constexpr std::size_t kMaxExamples = 10;
@@ -192,21 +193,21 @@ class Driver {
   Plan plan_;
   SeededRandom random_;
   net::AsioLoop loop_;
-  Stage stage_;
-  Testimony testimony_;
-  std::unique_ptr<Post> post_;
-  std::unique_ptr<net::Timer> turn_, kill_timer_, ask_timer_;
-  std::optional<SteadyTime> began_;
+  Processes processes_;
+  AgentLogs logs_;
+  std::unique_ptr<Clients> clients_;
+  std::unique_ptr<net::Timer> tick_timer_, kill_timer_, query_timer_;
+  std::optional<SteadyTime> load_started_;
   SteadyTime give_up_at_{};
-  std::uint64_t ended_ = 0;
-  int turns_ = 0;
-  bool storm_ = false;
+  std::uint64_t settled_ = 0;
+  int ticks_ = 0;
+  bool loading_ = false;
   Result<void> failure_;
-  Outcome outcome_;
+  RunResult result_;
 };
 
 }  // namespace
 
-Result<Outcome> run_verdict_test(const DriverOptions& options) { return Driver{options}.run(); }
+Result<RunResult> run_delivery_accuracy_test(const DriverOptions& options) { return Driver{options}.run(); }
 
-}  // namespace relay::verdicts
+}  // namespace relay::accuracy

@@ -1,6 +1,7 @@
-/// Sends the messages, kills processes at random until all are stored, waits until every delivery is final, and judges.
+/// Sends the messages and kills processes at random until all are stored, waits until every delivery is final, and
+/// compares.
 ///
-///   Gathering ──all agents known──▶ Storm (messages and kills) ──all stored──▶ Calm ──all final──▶ Judged
+///   Startup ──agents connected──▶ Load (messages and kills) ──all stored──▶ Drain ──all final──▶ Comparison
 ///
 /// The seed decides the messages and the kills; timing decides what a kill hits. So a seed repeats the choices, not the
 /// run.
@@ -12,13 +13,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "matrix.h"
-#include "stage.h"
+#include "confusion_matrix.h"
+#include "processes.h"
 
-namespace relay::verdicts {
+namespace relay::accuracy {
 
 struct DriverOptions {
-  Props props;
+  ProcessOptions processes;
   std::uint64_t seed = 0;
   std::uint64_t messages = 300;
   std::size_t senders = 3;
@@ -32,21 +33,21 @@ struct Kills {
   [[nodiscard]] std::uint64_t all() const { return host + agent + daemon; }
 };
 
-struct Outcome {
-  Matrix matrix;
+struct RunResult {
+  ConfusionMatrix matrix;
   Kills kills;
-  std::map<std::string, std::uint64_t> doubts;  // by the ledger's reason
-  std::uint64_t torn = 0, disordered = 0, stored_twice = 0;
+  std::map<std::string, std::uint64_t> in_doubt_reasons;  // by the reason in the history
+  std::uint64_t torn = 0, out_of_order = 0, stored_twice = 0;
   std::vector<std::string> examples;
-  double seconds = 0;  // of the storm and the calm
+  double seconds = 0;  // of load and drain
 
-  /// A host or an agent that dies leaves at most one message between its first byte and its outcome.
-  [[nodiscard]] std::uint64_t doubts_allowed() const { return kills.host + kills.agent; }
+  /// A host or an agent that is killed leaves at most one message between its first byte and its outcome.
+  [[nodiscard]] std::uint64_t max_in_doubt() const { return kills.host + kills.agent; }
   [[nodiscard]] bool clean() const {
-    return matrix.truthful() && matrix.in_doubt() <= doubts_allowed() && torn + disordered + stored_twice == 0;
+    return matrix.is_accurate() && matrix.in_doubt() <= max_in_doubt() && torn + out_of_order + stored_twice == 0;
   }
 };
 
-Result<Outcome> run_verdict_test(const DriverOptions& options);
+Result<RunResult> run_delivery_accuracy_test(const DriverOptions& options);
 
-}  // namespace relay::verdicts
+}  // namespace relay::accuracy

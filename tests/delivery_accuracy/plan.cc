@@ -5,45 +5,45 @@
 #include "base/format.h"
 #include "base/random.h"
 
-namespace relay::verdicts {
+namespace relay::accuracy {
 namespace {
 
-constexpr std::uint64_t kOneInImmediate = 4;
+constexpr std::uint64_t kImmediateOneIn = 4;
 constexpr std::uint64_t kMaxWords = 90;
-constexpr std::string_view kFirst = "parcel ";
-constexpr std::string_view kBegins = " begins";
+constexpr std::string_view kPrefix = "message ";
+constexpr std::string_view kStart = " start";
 
 }  // namespace
 
-PlannedMessage Plan::errand(Number number) const {
+PlannedMessage Plan::message(Number number) const {
   SeededRandom random{seed * 1'000'003 + number};
-  PlannedMessage errand;
-  errand.sender = random.below(senders);
-  errand.agent = random.below(agents);
-  errand.immediate = random.below(kOneInImmediate) == 0;
-  return errand;
+  PlannedMessage message;
+  message.sender = random.below(senders);
+  message.agent = random.below(agents);
+  message.immediate = random.below(kImmediateOneIn) == 0;
+  return message;
 }
 
 std::string body_of(Number number) {
   SeededRandom random{number};
-  auto text = relay::format("parcel {} begins", number);
-  // Mostly short ones; some that no composer shows in one row.
+  auto text = relay::format("message {} start", number);
+  // Mostly short; some do not fit one row of the composer.
   const auto words = random.below(4) == 0 ? random.below(kMaxWords) : random.below(8);
   for (std::uint64_t i = 0; i < words; ++i) text += relay::format(" {}w{}", number, i);
-  return text + relay::format(" parcel {} ends", number);
+  return text + relay::format(" message {} end", number);
 }
 
-std::vector<Found> parcels_in(std::string_view text) {
-  std::vector<Found> all;
-  for (auto at = text.find(kFirst); at != std::string_view::npos; at = text.find(kFirst, at + 1)) {
-    const auto rest = text.substr(at + kFirst.size());
+std::vector<BodyMatch> find_bodies(std::string_view text) {
+  std::vector<BodyMatch> matches;
+  for (auto at = text.find(kPrefix); at != std::string_view::npos; at = text.find(kPrefix, at + 1)) {
+    const auto rest = text.substr(at + kPrefix.size());
     Number number = 0;
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
     const auto digits = static_cast<std::size_t>(end - rest.data());
-    if (error != std::errc{} || !rest.substr(digits).starts_with(kBegins)) continue;
-    all.push_back({number, text.substr(at).starts_with(body_of(number))});
+    if (error != std::errc{} || !rest.substr(digits).starts_with(kStart)) continue;
+    matches.push_back({number, text.substr(at).starts_with(body_of(number))});
   }
-  return all;
+  return matches;
 }
 
-}  // namespace relay::verdicts
+}  // namespace relay::accuracy

@@ -1,6 +1,6 @@
-/// The messages of a run: everything about message number n is derived from the seed and n.
+/// The messages of a run: everything about message n is derived from the seed and n.
 ///
-/// So the judge need not record the sent messages: a text in an agent's log has its number, and the number gives the
+/// So the sent messages need not be recorded: a text in an agent's log contains its number, and the number gives the
 /// rest.
 #pragma once
 
@@ -9,14 +9,14 @@
 #include <string_view>
 #include <vector>
 
-namespace relay::verdicts {
+namespace relay::accuracy {
 
 using Number = std::uint64_t;
 
 struct PlannedMessage {
   std::size_t sender = 0;
   std::size_t agent = 0;
-  bool immediate = false;  // otherwise on-idle
+  bool immediate = false;  // else on-idle
 
   friend auto operator<=>(const PlannedMessage&, const PlannedMessage&) = default;
 };
@@ -26,19 +26,19 @@ struct Plan {
   std::size_t senders = 1;
   std::size_t agents = 1;
 
-  [[nodiscard]] PlannedMessage errand(Number number) const;
+  [[nodiscard]] PlannedMessage message(Number number) const;
 };
 
-/// `parcel 17 begins … parcel 17 ends`, no two alike, from 35 to some 600 characters.
+/// `message 17 start … message 17 end`, unique, 35 to about 600 characters.
 std::string body_of(Number number);
 
-/// A parcel whose start, at least, is in a text.
-struct Found {
+/// A body of which at least the start is in a text.
+struct BodyMatch {
   Number number = 0;
-  bool whole = false;
+  bool complete = false;
 
-  friend bool operator==(const Found&, const Found&) = default;
+  friend bool operator==(const BodyMatch&, const BodyMatch&) = default;
 };
-std::vector<Found> parcels_in(std::string_view text);
+std::vector<BodyMatch> find_bodies(std::string_view text);
 
-}  // namespace relay::verdicts
+}  // namespace relay::accuracy
