@@ -17,7 +17,7 @@ inline constexpr int kBackoffFactor = 2;
 inline constexpr int kJitterPercent = 15;
 inline constexpr int kProgramAttempts = 10;
 
-/// Failed attempts in a row before giving up. A program that a user waits for gives up; a host never does.
+/// Failed attempts in a row before giving up. An interactive program gives up; a host never does.
 struct RetryLimit {
   std::optional<int> attempts;
 

@@ -3,7 +3,7 @@
 namespace relay::client {
 namespace {
 
-bool near(Millis wait, Millis nominal) { return wait >= nominal * 85 / 100 && wait <= nominal * 115 / 100; }
+bool near(Millis delay, Millis nominal) { return delay >= nominal * 85 / 100 && delay <= nominal * 115 / 100; }
 
 TEST(Backoff, DoublesFromAHundredMillisecondsWithinItsJitter) {
   SeededRandom random{1};
@@ -19,9 +19,9 @@ TEST(Backoff, NeverWaitsLongerThanThirtySeconds) {
 
 TEST(Backoff, JitterSpreadsClientsOfOneDaemon) {
   SeededRandom random{3};
-  std::set<Millis> waits;
-  for (int i = 0; i < 50; ++i) waits.insert(*Backoff{RetryLimit::never_give_up()}.next(random));
-  EXPECT_GT(waits.size(), 10U);
+  std::set<Millis> delays;
+  for (int i = 0; i < 50; ++i) delays.insert(*Backoff{RetryLimit::never_give_up()}.next(random));
+  EXPECT_GT(delays.size(), 10U);
 }
 
 TEST(Backoff, ProgramGivesUpAtTheTenthFailure) {

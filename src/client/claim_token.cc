@@ -9,8 +9,8 @@ constexpr std::size_t kTokenRandomBytes = 24;
 }  // namespace
 
 Result<std::string> load_or_create_claim_token(Directory& directory, const std::string& name, Random& random) {
-  const auto kept = RELAY_TRY(directory.read(name, kMaxClaimFileBytes)).value_or("");
-  if (!kept.empty()) return kept;
+  const auto existing = RELAY_TRY(directory.read(name, kMaxClaimFileBytes)).value_or("");
+  if (!existing.empty()) return existing;
   const auto token = random.hex(kTokenRandomBytes);
   {
     const auto fresh = RELAY_TRY(directory.create(name + ".new"));

@@ -1,4 +1,5 @@
-/// The secret that reserves an agent's name for its program, also across restarts: its holder owns the name.
+/// The secret that reserves an agent's name for its program, also across restarts: the holder of the token owns the
+/// name.
 #pragma once
 
 #include <string>

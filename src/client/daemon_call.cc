@@ -36,8 +36,8 @@ void DaemonCall::start() {
 }
 
 void DaemonCall::on_timeout() {
-  if (!sent_) return finish(unreachable("it did not answer in time"));
-  finish(fail(Errc::TimedOut, "the daemon did not answer in time"));
+  if (!sent_) return finish(unreachable("it did not respond in time"));
+  finish(fail(Errc::TimedOut, "the daemon did not respond in time"));
 }
 
 void DaemonCall::on_connected(Result<std::unique_ptr<net::Stream>> stream) {
@@ -121,7 +121,7 @@ void DaemonCall::on_frame(const protocol::Envelope& envelope) {
 
 void DaemonCall::on_closed(const std::string& reason) {
   if (!sent_) return finish(unreachable(reason));
-  finish(fail(Errc::Lost, format("the daemon closed the connection before it answered ({})", reason)));
+  finish(fail(Errc::Lost, format("the daemon closed the connection before it responded ({})", reason)));
 }
 
 /// The callback comes last: it may destroy the call.

@@ -1,7 +1,7 @@
 /// One request to a socket of the daemon on a separate connection, and its response.
 ///
 /// Why not a link: a link owns a name and a session. This is for a SEND without HELLO (wire.md 8.5), for a request that
-///   the daemon answers as it answers the command line (wire.md 6.1, `cli`), and for the control socket (wire.md 12).
+///   the daemon treats as one of the command line (wire.md 6.1, `cli`), and for the control socket (wire.md 12).
 /// Invariants: the callback runs exactly once, unless the call is destroyed first; it may destroy the call.
 /// Ownership: borrows loop and network, which outlive it; owns the connection. Threading: loop thread only.
 #pragma once
@@ -20,7 +20,7 @@ namespace relay::client {
 
 enum class Handshake : std::uint8_t {
   None,      // the request is the first frame: a SEND, or anything to the control socket
-  AsSystem,  // HELLO as `cli`, a program of the daemon's own, comes first
+  AsSystem,  // HELLO as `cli`, a system component, comes first
 };
 
 struct DaemonRequest {
@@ -43,7 +43,7 @@ struct DaemonResponse {
 class DaemonCall final : private net::StreamListener {
  public:
   /// The error has a code of client::Errc. NoDaemon and TooLarge: the request was not sent. TimedOut and Lost: it was,
-  /// and whether the daemon executed it is unknown. Otherwise the daemon's ERROR (refused_by_daemon).
+  /// and it is unknown whether the daemon executed it. Otherwise the daemon's ERROR (refused_by_daemon).
   using OnResponse = std::move_only_function<void(Result<DaemonResponse>)>;
 
   DaemonCall(net::EventLoop& loop, net::Network& network, std::string socket, DaemonRequest request,
@@ -52,7 +52,7 @@ class DaemonCall final : private net::StreamListener {
   DaemonCall(const DaemonCall&) = delete;
   DaemonCall& operator=(const DaemonCall&) = delete;
 
-  /// Once. The callback may run inside.
+  /// Called once. The callback may run inside.
   void start();
 
  private:

@@ -42,54 +42,54 @@ struct DaemonCallTest : ::testing::Test {
 
 TEST_F(DaemonCallTest, SendGoesFirstAndTakesItsOwnAck) {
   start(send_request());
-  const auto frames = daemon.heard();
+  const auto frames = daemon.take_frames();
   ASSERT_EQ(frames.size(), 1U);
   EXPECT_EQ(frames[0].type, "SEND");
   EXPECT_EQ(string_member(frames[0].envelope, "from"), "Alice");
   EXPECT_EQ(string_member(frames[0].envelope, "claim_token"), "token");
-  daemon.say(MessageType::Ack, "a", R"({"ack_id":"another"})");
+  daemon.send(MessageType::Ack, "a", R"({"ack_id":"another"})");
   EXPECT_EQ(responses, 0);
-  daemon.say(MessageType::Ack, "a", R"({"ack_id":"m1","short_id":"s"})");
+  daemon.send(MessageType::Ack, "a", R"({"ack_id":"m1","short_id":"s"})");
   ASSERT_TRUE(outcome && *outcome);
   EXPECT_EQ((*outcome)->payload, R"({"ack_id":"m1","short_id":"s"})");
 }
 
 TEST_F(DaemonCallTest, QueryFollowsTheWelcome) {
   start(query());
-  const auto hello = daemon.heard();
+  const auto hello = daemon.take_frames();
   ASSERT_EQ(hello.size(), 1U);
   EXPECT_EQ(string_member(hello[0].payload, "agent"), "cli");
   EXPECT_EQ(string_member(hello[0].payload.at("session").get_object(), "system_token"), "secret");
   daemon.welcome();
-  EXPECT_EQ(daemon.heard().at(0).type, "LIST_AGENTS");
-  daemon.say(MessageType::Ping, "p", R"({"nonce":"n"})");
-  EXPECT_EQ(daemon.heard().at(0).type, "PONG");
-  daemon.say(MessageType::ListAgentsResponse, "q1", R"({"agents":[]})");
+  EXPECT_EQ(daemon.take_frames().at(0).type, "LIST_AGENTS");
+  daemon.send(MessageType::Ping, "p", R"({"nonce":"n"})");
+  EXPECT_EQ(daemon.take_frames().at(0).type, "PONG");
+  daemon.send(MessageType::ListAgentsResponse, "q1", R"({"agents":[]})");
   ASSERT_TRUE(outcome && *outcome);
   EXPECT_EQ((*outcome)->type, MessageType::ListAgentsResponse);
 }
 
-TEST_F(DaemonCallTest, ResultIsKnownByItsReplyTo) {
+TEST_F(DaemonCallTest, ResultIsMatchedByItsReplyTo) {
   start(query());
   daemon.welcome();
-  daemon.say(MessageType::SpawnResult, "fresh", R"({"replyTo":"q1","success":true})");
+  daemon.send(MessageType::SpawnResult, "fresh", R"({"replyTo":"q1","success":true})");
   EXPECT_TRUE(outcome && *outcome);
 }
 
-TEST_F(DaemonCallTest, ErrorsTellWhetherTheRequestWasSent) {
+TEST_F(DaemonCallTest, ErrorsStateWhetherTheRequestWasSent) {
   daemon.listening = false;
   start(send_request());
   EXPECT_TRUE(is(outcome->error(), Errc::NoDaemon));
   EXPECT_EQ(outcome->error().message(), "cannot reach the daemon: no one is listening; start it with: agent-relay up");
   daemon.listening = true;
   start(query());
-  daemon.cut();
-  EXPECT_TRUE(is(outcome->error(), Errc::NoDaemon)) << "it said HELLO only";
+  daemon.disconnect();
+  EXPECT_TRUE(is(outcome->error(), Errc::NoDaemon)) << "it sent only HELLO";
   start(query());
   loop.advance(Millis{5'001});
   EXPECT_TRUE(is(outcome->error(), Errc::NoDaemon));
   start(send_request());
-  daemon.cut();
+  daemon.disconnect();
   EXPECT_TRUE(is(outcome->error(), Errc::Lost));
   start(send_request());
   loop.advance(Millis{5'001});
@@ -103,16 +103,16 @@ TEST_F(DaemonCallTest, ErrorsTellWhetherTheRequestWasSent) {
 
 TEST_F(DaemonCallTest, ErrorFrameKeepsItsCode) {
   start(query());
-  daemon.say(MessageType::Error, "e", R"({"code":"RESUME_TOO_OLD","message":"gone","fatal":false})");
+  daemon.send(MessageType::Error, "e", R"({"code":"RESUME_TOO_OLD","message":"expired","fatal":false})");
   EXPECT_EQ(responses, 0) << "WELCOME still follows";
-  daemon.say(MessageType::Error, "e", R"({"code":"UNAUTHORIZED","message":"the name is claimed","fatal":true})");
+  daemon.send(MessageType::Error, "e", R"({"code":"UNAUTHORIZED","message":"the name is claimed","fatal":true})");
   EXPECT_EQ(protocol::nack_code_of(outcome->error()), protocol::NackCode::NotOwner);
   EXPECT_EQ(outcome->error().message(), "the name is claimed");
 }
 
 TEST_F(DaemonCallTest, UnreadableBytesLoseTheResponse) {
   start(send_request());
-  daemon.say_bytes(std::string(8, '\xff'));
+  daemon.send_bytes(std::string(8, '\xff'));
   EXPECT_TRUE(is(outcome->error(), Errc::Lost));
 }
 

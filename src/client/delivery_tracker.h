@@ -1,9 +1,9 @@
 /// The unsettled deliveries of a session, and the last receipt of each settled one.
 ///
 /// Why: the daemon repeats a delivery until it gets a receipt, and a receipt can be lost with the connection. An
-///   unsettled delivery is not passed on again; a settled one is answered with the same receipt as before.
-/// Invariants: a delivery is known by its id, which it keeps when it moves to another lane or is requeued. At most
-///   kMaxUnacknowledged are unsettled, and as many last receipts are kept (the oldest is dropped first).
+///   unsettled delivery is not passed on again; a settled one is answered with the same receipt again.
+/// Invariants: a delivery is identified by its id, which stays the same when it moves to another lane or is requeued.
+///   At most kMaxUnacknowledged are unsettled, and as many last receipts are stored (the oldest is dropped first).
 /// Pure. Threading: one thread.
 #pragma once
 
@@ -28,9 +28,9 @@ class DeliveryTracker {
  public:
   [[nodiscard]] std::vector<std::string> ids() const;
   [[nodiscard]] bool full() const { return unsettled_.size() >= kMaxUnacknowledged; }
-  /// Null when it is not unsettled.
+  /// Null for a delivery that is not unsettled.
   [[nodiscard]] const DeliveryRef* find(std::string_view id) const;
-  /// Null when it was not settled here.
+  /// Null for a delivery that was not settled here.
   [[nodiscard]] const protocol::Receipt* last_receipt(std::string_view id) const;
 
   /// Makes it unsettled and drops the receipt of an earlier attempt.
@@ -39,14 +39,14 @@ class DeliveryTracker {
   void move(const DeliveryRef& ref);
   /// The daemon repeated an unsettled delivery on this connection.
   void on_redelivered(std::string_view id);
-  /// Settles it as delivered, by a plain ACK. Its position, or nothing when it was not unsettled.
+  /// Settles it as delivered, by a plain ACK. Returns its position, or nothing if it was not unsettled.
   std::optional<DeliveryRef> acknowledge(std::string_view id);
   /// Was its last receipt an ACK?
   [[nodiscard]] bool acknowledged(std::string_view id) const;
 
   /// The receipt to send now: nothing for a settled delivery, unless it is a stronger proof of its delivery.
   std::optional<protocol::Receipt> report(std::string_view id, protocol::Receipt receipt);
-  /// A settled delivery came again: should its last receipt be sent again? Not when the receipt returned the delivery
+  /// A settled delivery was repeated: should its last receipt be resent? Not when the receipt returned the delivery
   /// and the daemon sent the delivery on this connection: it has that receipt and would apply another to the next
   /// attempt.
   bool should_resend(std::string_view id);

@@ -21,10 +21,10 @@ enum class Errc {
 
 std::string_view describe(Errc code);
 
-/// The error of a NACK or an ERROR. It carries the protocol::NackCode (wire.md 8.2) of a known code, otherwise Refused.
+/// The error of a NACK or an ERROR. It carries the protocol::NackCode (wire.md 8.2) of a defined code, else Refused.
 Failure refused_by_daemon(std::string_view code, std::string message);
 
-/// Why a connect failed, for a sentence of the caller's own. The network's sentence for a refused connection names the
+/// Why a connect failed, as a part of the caller's message. The network's message for a refused connection names the
 /// daemon and the next step; the caller adds its own, or names a host.
 std::string connect_reason(const Error& error);
 

@@ -14,7 +14,7 @@ constexpr std::size_t kEventEpochBytes = 8;
 
 Result<std::string> EventQueue::add(std::string payload, Random& random) {
   if (entries_.size() >= kMaxEvents || bytes_ + payload.size() > kMaxEventBytes)
-    return fail(Errc::Full, format("{} events wait for the daemon; there is no room for more", entries_.size()));
+    return fail(Errc::Full, format("the event queue is full: {} events are pending", entries_.size()));
   if (epoch_.empty()) epoch_ = "e" + random.hex(kEventEpochBytes);
   bytes_ += payload.size();
   const auto number = next_++;

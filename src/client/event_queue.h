@@ -1,11 +1,11 @@
 /// The events that the daemon has not answered yet, numbered `<epoch>-<n>`, in order, in memory.
 ///
-/// Events are worth less than messages: they are lost with the program, and a full queue refuses the newest. The daemon
-/// takes the numbers of an epoch in order only, so there is one cursor, as in OutboxSender: it runs forward, falls back
-/// to an entry with a retryable NACK, and starts over with every connection.
+/// Events matter less than messages: they are lost when the program ends, and a full queue refuses the newest. The
+/// daemon takes the numbers of an epoch in order only, so there is one cursor, as in OutboxSender: it runs forward,
+/// falls back to an entry with a retryable NACK, and restarts with every connection.
 ///
 /// Invariants: at most kMaxEvents entries and kMaxEventBytes. At most kMaxUnanswered are sent and unanswered, and only
-///   one until the first answer on this connection: a daemon without events gets no more than that one.
+///   one until the first response on this connection: a daemon without events gets no more than that one.
 /// Pure. Threading: one thread.
 #pragma once
 
@@ -31,7 +31,7 @@ struct QueuedEvent {
 
 struct EventCounts {
   std::uint64_t acked = 0;    // stored by the daemon
-  std::uint64_t refused = 0;  // for good
+  std::uint64_t refused = 0;  // permanently
   std::size_t waiting = 0;
 };
 

@@ -14,7 +14,7 @@ struct EventQueueTest : ::testing::Test {
   EventQueue queue;
 
   std::string add(std::string payload = "{}") { return *queue.add(std::move(payload), random); }
-  /// Sends all that may go; how many.
+  /// Sends all events that may be sent; returns their number.
   std::size_t send() {
     std::size_t count = 0;
     for (const auto* event = queue.next(); event != nullptr; event = queue.next()) queue.sent(*event), ++count;
@@ -63,7 +63,7 @@ TEST_F(EventQueueTest, RetryableNackResendsInOrder) {
   EXPECT_TRUE(queue.on_retryable_nack(second));
   EXPECT_TRUE(queue.on_retryable_nack(third));
   EXPECT_EQ(queue.next()->id, second);
-  EXPECT_FALSE(queue.on_retryable_nack("nobody's"));
+  EXPECT_FALSE(queue.on_retryable_nack("unknown"));
 }
 
 TEST_F(EventQueueTest, IsBoundedInNumberAndBytes) {

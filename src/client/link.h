@@ -1,11 +1,11 @@
 /// A program's session with the daemon: connects, sends HELLO, reconnects after every loss, and passes on each message
 /// once.
 ///
-/// Why: every client of the daemon needs the same five states, the same resume, and the same two memories: what
-///   was sent and not answered, and what was received.
+/// Why: every client of the daemon needs the same five states, the same resume, and the same two records: messages
+///   sent and not answered, and messages received.
 /// Invariants:
 ///   1. A message given to `send` is transmitted, in order, until the daemon answers it: `on_sent` or `on_refused` runs
-///      exactly once for each, unless the program dies first (then the outbox file keeps it).
+///      exactly once for each, unless the program dies first (the outbox file then still contains it).
 ///   2. Each number of a stream (topic, from, lane) is passed on at most once, in order, also across reconnections, and
 ///      with the positions of an earlier run also across restarts. An unsettled delivery is never passed on again: it
 ///      is moved.
@@ -66,7 +66,8 @@ struct Session {
   std::size_t max_frame_bytes = protocol::kMaxFrameBytes;
 };
 
-/// A received message, as views that live until the callback returns. `ref` is what to save and to acknowledge.
+/// A received message, as views that live until the callback returns. `ref` is the reference to save and to
+/// acknowledge.
 struct IncomingMessage {
   DeliveryRef ref;
   const protocol::Envelope& envelope;  // type is Deliver or ChannelMessage
@@ -83,7 +84,7 @@ class LinkListener {
   virtual void on_ready(const Session& session) = 0;
   /// The connection was lost, or an attempt failed; the link retries after `retry_in`.
   virtual void on_lost(const std::string& reason, Millis retry_in) = 0;
-  /// The link has stopped for good: no attempts are left, or the daemon sent a fatal ERROR. The last call.
+  /// The link has stopped permanently: no attempts are left, or the daemon sent a fatal ERROR. The last call.
   virtual void on_stopped(const Error& why) = 0;
 
   /// A new message.
@@ -93,14 +94,14 @@ class LinkListener {
   /// The daemon cancels an unsettled delivery. True: it was dropped, and the link reports that. False: it has started,
   /// and the program reports its end as usual.
   virtual bool on_cancel(const protocol::CancelCommand& command) { return (void)command, false; }
-  /// Hold or continue. Called after each WELCOME of a paused agent, and on every change.
+  /// Pause or continue. Called after each WELCOME of a paused agent, and on every change.
   virtual void on_pause(const protocol::PauseCommand& command) { (void)command; }
 
   /// The ACK of a message that is durable; `on_sent` follows.
   virtual void on_acknowledged(const protocol::Ack& ack) { (void)ack; }
   /// The message is durable at the daemon.
   virtual void on_sent(const std::string& id) = 0;
-  /// The daemon refused the message for good.
+  /// The daemon refused the message permanently.
   virtual void on_refused(const std::string& id, const protocol::Nack& why) = 0;
 
   /// The daemon answered an event: the queue has room for another.
@@ -118,9 +119,9 @@ class Link {
 
   /// Connects and stays connected. Once.
   void start();
-  /// Sends pending events and BYE, flushes, and stays disconnected. No callback follows. Without a connection nothing
-  /// is sent, and the daemon ends the session as crashed after its grace, unless the host left a record of the end
-  /// (host/control/ended_sessions.h).
+  /// Sends pending events and BYE, flushes, and stays disconnected. No callback runs afterwards. Without a connection
+  /// nothing is sent, and the daemon ends the session as crashed after its grace period, unless the host left a record
+  /// of the end (host/control/ended_sessions.h).
   void stop(const protocol::Bye& bye = {});
 
   /// During back-off: reconnects at once.
@@ -148,9 +149,9 @@ class Link {
   /// For a delivery with AckMode::Later. Has no effect for a settled one.
   void acknowledge(const DeliveryRef& ref);
   /// Sends a receipt for a delivery with AckMode::Later. Accepted, and Deferred without a time, keep it pending with a
-  /// reason. Deferred until a time and Failed retryable return it: it comes again, as a new delivery with the same id.
-  /// The others end it; after Delivered a stronger proof may follow. The link repeats the last receipt if the delivery
-  /// comes again.
+  /// reason. Deferred until a time and Failed retryable return it: the daemon sends it again, as a new delivery with
+  /// the same id. The others end it; after Delivered a stronger proof may follow. The link repeats the last receipt if
+  /// the delivery is sent again.
   void report(const DeliveryRef& ref, protocol::Receipt receipt);
 
   /// Sends a request. The callback gets the `*_RESPONSE` or `*_RESULT`, exactly once unless the link is stopped.

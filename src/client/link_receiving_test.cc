@@ -6,24 +6,24 @@ namespace {
 using protocol::DeliveryMode;
 using protocol::MessageType;
 using protocol::ReceiptStatus;
-using testing::Said;
+using testing::Frames;
 
 constexpr protocol::Lane kManual{DeliveryMode::Manual};
 
 struct LinkReceiving : testing::LinkFixture {
   void deliver_in(protocol::Lane lane, std::string_view id, int seq, std::string_view more = {}) {
-    daemon.say(MessageType::Deliver, id, R"({"body":"x"})", "Bob", {},
-               format(R"({{"seq":{},"session_id":"s1","lane":{}{}}})", seq, protocol::lane_code(lane), more));
+    daemon.send(MessageType::Deliver, id, R"({"body":"x"})", "Bob", {},
+                format(R"({{"seq":{},"session_id":"s1","lane":{}{}}})", seq, protocol::lane_code(lane), more));
   }
   /// One member of each RECEIPT that was sent.
-  Said of_receipts(std::string_view member) {
-    Said all;
-    for (const auto& frame : daemon.heard())
+  Frames of_receipts(std::string_view member) {
+    Frames all;
+    for (const auto& frame : daemon.take_frames())
       if (frame.type == "RECEIPT") all.push_back(string_member(frame.payload, member).value_or(""));
     return all;
   }
-  Said statuses() { return of_receipts("status"); }
-  Said proofs() { return of_receipts("proof"); }
+  Frames statuses() { return of_receipts("status"); }
+  Frames proofs() { return of_receipts("proof"); }
 };
 
 TEST_F(LinkReceiving, PassesOnADeliveryAndAcknowledgesIt) {
@@ -31,17 +31,17 @@ TEST_F(LinkReceiving, PassesOnADeliveryAndAcknowledgesIt) {
   deliver(1);
   ASSERT_EQ(program.incoming.size(), 1U);
   EXPECT_EQ(program.incoming[0].from, "Bob");
-  EXPECT_EQ(said(), Said{"ACK d-Bob1"});
+  EXPECT_EQ(sent_frames(), Frames{"ACK d-Bob1"});
 }
 
 TEST_F(LinkReceiving, RepeatedDeliveryIsAcknowledgedAndNotPassedOn) {
   start_ready();
   deliver(1);
   deliver(2);
-  (void)said();
+  (void)sent_frames();
   deliver(1);
   EXPECT_EQ(program.incoming.size(), 2U);
-  EXPECT_EQ(said(), Said{"ACK d-Bob1"});
+  EXPECT_EQ(sent_frames(), Frames{"ACK d-Bob1"});
 }
 
 TEST_F(LinkReceiving, RecognizesDuplicatesAcrossConnectionsAndSessions) {
@@ -92,28 +92,28 @@ TEST_F(LinkReceiving, ManualAckIsSentOnRequest) {
   program.taken = AckMode::Later;
   start_ready();
   deliver(1);
-  deliver(1);  // the daemon grows impatient
-  EXPECT_TRUE(said().empty());
+  deliver(1);  // the daemon redelivers it
+  EXPECT_TRUE(sent_frames().empty());
   EXPECT_EQ(program.incoming.size(), 1U);
   link->acknowledge(program.incoming[0]);
   link->acknowledge(program.incoming[0]);
-  EXPECT_EQ(said(), Said{"ACK d-Bob1"});
+  EXPECT_EQ(sent_frames(), Frames{"ACK d-Bob1"});
 }
 
 TEST_F(LinkReceiving, LostReceiptIsResent) {
   program.taken = AckMode::Later;
   start_ready();
   deliver(1);
-  daemon.cut();
+  daemon.disconnect();
   link->report(program.incoming[0], {.status = protocol::ReceiptStatus::Failed, .reason = "the user removed it"});
   loop.advance(Millis{200});
   daemon.welcome();
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   deliver(1);
-  const auto heard = daemon.heard();
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(heard[0].type, "RECEIPT");
-  EXPECT_EQ(string_member(heard[0].payload, "status"), "failed");
+  const auto frames = daemon.take_frames();
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(frames[0].type, "RECEIPT");
+  EXPECT_EQ(string_member(frames[0].payload, "status"), "failed");
   EXPECT_EQ(program.incoming.size(), 1U);
 }
 
@@ -121,13 +121,13 @@ TEST_F(LinkReceiving, AckWhileOfflineIsSentOnRedelivery) {
   program.taken = AckMode::Later;
   start_ready();
   deliver(1);
-  daemon.cut();
+  daemon.disconnect();
   link->acknowledge(program.incoming[0]);
   loop.advance(Millis{200});
   daemon.welcome();
-  (void)said();
+  (void)sent_frames();
   deliver(1);
-  EXPECT_EQ(said(), Said{"ACK d-Bob1"});
+  EXPECT_EQ(sent_frames(), Frames{"ACK d-Bob1"});
   EXPECT_EQ(program.incoming.size(), 1U);
 }
 
@@ -135,35 +135,35 @@ TEST_F(LinkReceiving, DeliveryAcknowledgedWhileOfflineIsNotPassedOnAfterAMove) {
   program.taken = AckMode::Later;
   start_ready();
   deliver_in(kManual, "d-1", 3);
-  daemon.cut();
+  daemon.disconnect();
   link->acknowledge(program.incoming[0]);
   loop.advance(Millis{200});
   daemon.welcome();
-  (void)said();
+  (void)sent_frames();
   deliver_in({}, "d-1", 8);  // flushed meanwhile
   EXPECT_EQ(program.incoming.size(), 1U);
   EXPECT_TRUE(program.moved.empty());
-  const auto heard = daemon.heard();
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(heard[0].type, "ACK");
-  EXPECT_EQ(heard[0].payload.at("seq").as_int64(), 8);
+  const auto frames = daemon.take_frames();
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(frames[0].type, "ACK");
+  EXPECT_EQ(frames[0].payload.at("seq").as_int64(), 8);
   link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "seen"});
-  EXPECT_EQ(proofs(), Said{"seen"}) << "more may be proved of what was acknowledged";
+  EXPECT_EQ(proofs(), Frames{"seen"}) << "a stronger proof may follow the ACK";
 }
 
 TEST_F(LinkReceiving, ChannelMessagesWithADeliveryBlockAreTracked) {
   start_ready();
   for (int i = 0; i < 2; ++i)
-    daemon.say(MessageType::ChannelMessage, "d-9", R"({"channel":"#general","body":"hi"})", "Bob", "",
-               R"({"seq":1,"session_id":"s1"})");
+    daemon.send(MessageType::ChannelMessage, "d-9", R"({"channel":"#general","body":"hi"})", "Bob", "",
+                R"({"seq":1,"session_id":"s1"})");
   EXPECT_EQ(program.incoming.size(), 1U);
-  EXPECT_EQ(said(), (Said{"ACK d-9", "ACK d-9"}));
+  EXPECT_EQ(sent_frames(), (Frames{"ACK d-9", "ACK d-9"}));
 }
 
 TEST_F(LinkReceiving, OtherFramesReachTheListener) {
   start_ready();
-  daemon.say(MessageType::AgentReady, "x", R"({"name":"Carol"})");
-  daemon.say(MessageType::Ack, "y", R"({"ack_id":"d","correlationId":"c1","response":"OK"})", "Bob");
+  daemon.send(MessageType::AgentReady, "x", R"({"name":"Carol"})");
+  daemon.send(MessageType::Ack, "y", R"({"ack_id":"d","correlationId":"c1","response":"OK"})", "Bob");
   EXPECT_EQ(program.frames, (std::vector{MessageType::AgentReady, MessageType::Ack}));
 }
 
@@ -171,7 +171,7 @@ TEST_F(LinkReceiving, UnknownTypeIsIgnored) {
   start_ready();
   std::string bytes;
   protocol::append_frame(bytes, protocol::HeaderStyle::Four, R"({"v":1,"type":"FUTURE","id":"f","ts":1,"payload":{}})");
-  daemon.say_bytes(bytes);
+  daemon.send_bytes(bytes);
   EXPECT_TRUE(link->ready());
 }
 
@@ -181,7 +181,7 @@ TEST_F(LinkReceiving, LinkMayBeStoppedInsideACallback) {
   deliver(1);
   EXPECT_EQ(link->state(), LinkState::Disconnected);
   EXPECT_EQ(program.incoming.size(), 1U);
-  EXPECT_EQ(said(), Said{"BYE"});
+  EXPECT_EQ(sent_frames(), Frames{"BYE"});
 }
 
 TEST_F(LinkReceiving, LanesAreNumberedSeparately) {
@@ -206,20 +206,20 @@ TEST_F(LinkReceiving, UnsettledDeliveryIsMovedAndNotPassedOn) {
   ASSERT_EQ(program.moved.size(), 1U);
   EXPECT_EQ(program.moved[0].first.seq, 8U);
   EXPECT_EQ(program.moved[0].second, DeliveryMode::OnIdle);
-  link->acknowledge(program.incoming[0]);  // by its old ref
-  const auto heard = daemon.heard();
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(heard[0].payload.at("ack_id").as_string(), "d-1");
-  EXPECT_EQ(heard[0].payload.at("seq").as_int64(), 8);
+  link->acknowledge(program.incoming[0]);  // with its old ref
+  const auto frames = daemon.take_frames();
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(frames[0].payload.at("ack_id").as_string(), "d-1");
+  EXPECT_EQ(frames[0].payload.at("seq").as_int64(), 8);
 }
 
-TEST_F(LinkReceiving, ReturnedDeliveryComesAgainUnderTheSameId) {
+TEST_F(LinkReceiving, ReturnedDeliveryIsSentAgainWithTheSameId) {
   program.taken = AckMode::Later;
   start_ready();
   deliver_in({}, "d-1", 1);
   link->report(program.incoming[0], {.status = ReceiptStatus::Failed, .reason = "not now", .retryable = true});
-  link->report(program.incoming[0], {.status = ReceiptStatus::Delivered});  // not ours any more
-  EXPECT_EQ(statuses(), Said{"failed"});
+  link->report(program.incoming[0], {.status = ReceiptStatus::Delivered});  // no longer unsettled
+  EXPECT_EQ(statuses(), Frames{"failed"});
   deliver_in({}, "d-1", 2, R"(,"attempt":2)");
   ASSERT_EQ(program.incoming.size(), 2U);
   EXPECT_EQ(program.incoming[1].attempt, 2U);
@@ -228,20 +228,20 @@ TEST_F(LinkReceiving, ReturnedDeliveryComesAgainUnderTheSameId) {
   EXPECT_EQ(program.incoming.size(), 3U);
   link->acknowledge(program.incoming[2]);
   deliver_in({}, "d-1", 3);
-  EXPECT_EQ(said(), (Said{"RECEIPT", "ACK d-1", "ACK d-1"}));
+  EXPECT_EQ(sent_frames(), (Frames{"RECEIPT", "ACK d-1", "ACK d-1"}));
 }
 
 TEST_F(LinkReceiving, ReturnWhileOfflineIsResentOnRedelivery) {
   program.taken = AckMode::Later;
   start_ready();
   deliver_in({}, "d-1", 1);
-  daemon.cut();
+  daemon.disconnect();
   link->report(program.incoming[0], {.status = ReceiptStatus::Failed, .retryable = true});
   loop.advance(Millis{200});
   daemon.welcome();
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   deliver_in({}, "d-1", 1);
-  EXPECT_EQ(statuses(), Said{"failed"});
+  EXPECT_EQ(statuses(), Frames{"failed"});
   EXPECT_EQ(program.incoming.size(), 1U);
 }
 
@@ -256,9 +256,9 @@ TEST_F(LinkReceiving, OnlyAStrongerProofFollowsTheEnd) {
   link->report(ref, {.status = ReceiptStatus::Failed});
   link->report(ref, {.status = ReceiptStatus::Accepted});
   link->report(ref, {.status = ReceiptStatus::Delivered, .proof = "seen"});
-  EXPECT_EQ(proofs(), (Said{"submitted", "seen"}));
+  EXPECT_EQ(proofs(), (Frames{"submitted", "seen"}));
   deliver(1);
-  EXPECT_EQ(proofs(), Said{"seen"});
+  EXPECT_EQ(proofs(), Frames{"seen"});
 }
 
 TEST_F(LinkReceiving, StrongerProofFoundOfflineIsSentAfterReconnecting) {
@@ -268,27 +268,27 @@ TEST_F(LinkReceiving, StrongerProofFoundOfflineIsSentAfterReconnecting) {
   link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "submitted"});
   reconnect();
   link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "seen"});
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   daemon.welcome();
-  EXPECT_EQ(proofs(), Said{"seen"});
+  EXPECT_EQ(proofs(), Frames{"seen"});
   reconnect();
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   daemon.welcome();
-  EXPECT_EQ(proofs(), Said{"seen"}) << "it may have been lost with the connection";
+  EXPECT_EQ(proofs(), Frames{"seen"}) << "it may have been lost with the connection";
 }
 
 TEST_F(LinkReceiving, DroppedDeliveryIsReportedAsCancelled) {
   program.taken = AckMode::Later;
   start_ready();
   deliver(1);
-  (void)said();
-  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1","reason":"not needed"})");
-  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1","reason":"not needed"})");
-  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-else"})");
-  EXPECT_EQ(program.cancelled, Said{"d-Bob1"});
-  EXPECT_EQ(said().size(), 2u) << "asked again, answered the same";
+  (void)sent_frames();
+  daemon.send(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1","reason":"not needed"})");
+  daemon.send(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1","reason":"not needed"})");
+  daemon.send(MessageType::Cancel, "c", R"({"deliveryId":"d-else"})");
+  EXPECT_EQ(program.cancelled, Frames{"d-Bob1"});
+  EXPECT_EQ(sent_frames().size(), 2u) << "each CANCEL gets the same response";
   link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "seen"});
-  EXPECT_TRUE(said().empty());
+  EXPECT_TRUE(sent_frames().empty());
 }
 
 TEST_F(LinkReceiving, UncancellableDeliveryReportsItsEnd) {
@@ -296,17 +296,17 @@ TEST_F(LinkReceiving, UncancellableDeliveryReportsItsEnd) {
   program.drops_cancelled = false;
   start_ready();
   deliver(1);
-  (void)said();
-  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1"})");
-  EXPECT_TRUE(said().empty());
+  (void)sent_frames();
+  daemon.send(MessageType::Cancel, "c", R"({"deliveryId":"d-Bob1"})");
+  EXPECT_TRUE(sent_frames().empty());
   link->report(program.incoming[0], {.status = ReceiptStatus::Delivered, .proof = "seen"});
-  EXPECT_EQ(said().size(), 1u);
+  EXPECT_EQ(sent_frames().size(), 1u);
 }
 
 TEST_F(LinkReceiving, PauseReachesTheListener) {
   start_ready();
-  daemon.say(MessageType::Pause, "p", R"({"paused":true,"reason":"lunch"})");
-  daemon.say(MessageType::Pause, "p", R"({"paused":false})");
+  daemon.send(MessageType::Pause, "p", R"({"paused":true,"reason":"lunch"})");
+  daemon.send(MessageType::Pause, "p", R"({"paused":false})");
   EXPECT_EQ(program.pauses, (std::vector{true, false}));
 }
 

@@ -76,7 +76,7 @@ constexpr bool stop_works_everywhere() {
 
 static_assert(detail::deterministic() && detail::all_reachable() && detail::stop_works_everywhere());
 static_assert(!next_state(LinkState::Disconnected, LinkEvent::Welcomed));  // no WELCOME before connecting
-static_assert(!next_state(LinkState::Connecting, LinkEvent::Welcomed));    // nor before saying HELLO
+static_assert(!next_state(LinkState::Connecting, LinkEvent::Welcomed));    // nor before HELLO
 static_assert(!next_state(LinkState::Disconnected, LinkEvent::Lost));      // a stopped link stays stopped
 static_assert(next_state(LinkState::Ready, LinkEvent::Lost) == LinkState::Backoff);
 

@@ -8,16 +8,16 @@ namespace relay::client {
 namespace {
 
 using protocol::MessageType;
-using testing::Said;
+using testing::Frames;
 struct LinkTest : testing::LinkFixture {};
 
 TEST_F(LinkTest, SendsHelloAndIsReadyOnWelcome) {
   start();
-  const auto heard = daemon.heard();
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(heard[0].type, "HELLO");
-  EXPECT_EQ(string_member(heard[0].payload, "agent"), "Alice");
-  const auto* can = object_member(heard[0].payload, "capabilities");
+  const auto frames = daemon.take_frames();
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(frames[0].type, "HELLO");
+  EXPECT_EQ(string_member(frames[0].payload, "agent"), "Alice");
+  const auto* can = object_member(frames[0].payload, "capabilities");
   ASSERT_NE(can, nullptr);
   EXPECT_EQ(bool_member(*can, "send_ack"), true);
   EXPECT_EQ(string_member(*can, "outbox"), outbox.epoch());
@@ -31,20 +31,20 @@ TEST_F(LinkTest, SendsHelloAndIsReadyOnWelcome) {
 
 TEST_F(LinkTest, EchoesThePayloadOfAPing) {
   start_ready();
-  daemon.say(MessageType::Ping, "p1", R"({"nonce":"n42","extra":[1]})");
-  const auto heard = daemon.heard();
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(heard[0].type, "PONG");
-  EXPECT_EQ(json::serialize(heard[0].payload), R"({"nonce":"n42","extra":[1]})");
+  daemon.send(MessageType::Ping, "p1", R"({"nonce":"n42","extra":[1]})");
+  const auto frames = daemon.take_frames();
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(frames[0].type, "PONG");
+  EXPECT_EQ(json::serialize(frames[0].payload), R"({"nonce":"n42","extra":[1]})");
 }
 
 TEST_F(LinkTest, ReconnectsWithItsToken) {
   start_ready();
   reconnect();
   EXPECT_EQ(program.lost.size(), 1U);
-  const auto heard = daemon.heard();
-  ASSERT_FALSE(heard.empty());
-  const auto* session = object_member(heard[0].payload, "session");
+  const auto frames = daemon.take_frames();
+  ASSERT_FALSE(frames.empty());
+  const auto* session = object_member(frames[0].payload, "session");
   ASSERT_NE(session, nullptr);
   EXPECT_EQ(string_member(*session, "resume_token"), "t1");
   daemon.welcome();
@@ -54,7 +54,7 @@ TEST_F(LinkTest, ReconnectsWithItsToken) {
 TEST_F(LinkTest, DropsAnExpiredToken) {
   start_ready();
   reconnect();
-  daemon.say(MessageType::Error, "e", R"({"code":"RESUME_TOO_OLD","message":"gone","fatal":false})");
+  daemon.send(MessageType::Error, "e", R"({"code":"RESUME_TOO_OLD","message":"expired","fatal":false})");
   daemon.welcome("s2", "t2");
   EXPECT_TRUE(link->ready());
   EXPECT_FALSE(program.sessions.back().resumed);
@@ -95,10 +95,10 @@ TEST_F(LinkTest, MissingWelcomeTimesOut) {
   EXPECT_EQ(link->state(), LinkState::Backoff);
 }
 
-TEST_F(LinkTest, SilenceOfTwoHeartbeatsMeansTheDaemonIsLost) {
+TEST_F(LinkTest, TwoMissedHeartbeatsLoseTheConnection) {
   start_ready();
   loop.advance(Millis{8'000});
-  daemon.say(MessageType::Ping, "p", "{}");
+  daemon.send(MessageType::Ping, "p", "{}");
   loop.advance(Millis{9'999});
   EXPECT_TRUE(link->ready());
   loop.advance(Millis{1});
@@ -107,7 +107,8 @@ TEST_F(LinkTest, SilenceOfTwoHeartbeatsMeansTheDaemonIsLost) {
 
 TEST_F(LinkTest, FatalErrorStopsTheLink) {
   start_ready();
-  daemon.say(MessageType::Error, "e", R"({"code":"DUPLICATE_CONNECTION","message":"Alice is elsewhere","fatal":true})");
+  daemon.send(MessageType::Error, "e",
+              R"({"code":"DUPLICATE_CONNECTION","message":"Alice is elsewhere","fatal":true})");
   ASSERT_TRUE(program.stopped);
   EXPECT_TRUE(is(*program.stopped, Errc::Refused));
   EXPECT_NE(program.stopped->message().find("Alice is elsewhere"), std::string::npos);
@@ -119,7 +120,7 @@ TEST_F(LinkTest, ClaimedNameIsRetakenOnceAfterADuplicate) {
   options.hello.claim_token = "mine";
   start_ready();
   const auto take_over = [&] {
-    daemon.say(MessageType::Error, "e", R"({"code":"DUPLICATE_CONNECTION","message":"taken","fatal":true})");
+    daemon.send(MessageType::Error, "e", R"({"code":"DUPLICATE_CONNECTION","message":"taken","fatal":true})");
   };
   take_over();
   EXPECT_FALSE(program.stopped);
@@ -132,20 +133,20 @@ TEST_F(LinkTest, ClaimedNameIsRetakenOnceAfterADuplicate) {
 
 TEST_F(LinkTest, InvalidBytesLoseTheLink) {
   start_ready();
-  daemon.say_bytes(std::string{"\x01\xff\xff\xff\xff garbage", 13});
+  daemon.send_bytes(std::string{"\x01\xff\xff\xff\xff garbage", 13});
   EXPECT_EQ(link->state(), LinkState::Backoff);
 }
 
 TEST_F(LinkTest, MessagesAreSentInOrderOnceConnected) {
   start();
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   send("one");
   send("two");
-  EXPECT_TRUE(said().empty());
+  EXPECT_TRUE(sent_frames().empty());
   daemon.welcome();
-  EXPECT_EQ(said(), (Said{"SEND 1", "SEND 2"}));
+  EXPECT_EQ(sent_frames(), (Frames{"SEND 1", "SEND 2"}));
   send("three");
-  EXPECT_EQ(said(), Said{"SEND 3"});
+  EXPECT_EQ(sent_frames(), Frames{"SEND 3"});
 }
 
 TEST_F(LinkTest, EachMessageIsAnsweredExactlyOnce) {
@@ -166,36 +167,36 @@ TEST_F(LinkTest, UnansweredMessagesAreResentAfterALoss) {
   start_ready();
   for (const auto* body : {"one", "two", "three"}) send(body);
   ack(id(2));
-  (void)said();
+  (void)sent_frames();
   reconnect();
   daemon.welcome();
-  EXPECT_EQ(said(), (Said{"HELLO", "SEND 1", "SEND 3"}));
+  EXPECT_EQ(sent_frames(), (Frames{"HELLO", "SEND 1", "SEND 3"}));
 }
 
-TEST_F(LinkTest, RetryableNackHoldsLaterMessagesBack) {
+TEST_F(LinkTest, RetryableNackDelaysLaterMessages) {
   start_ready();
   for (const auto* body : {"one", "two", "three"}) send(body);
-  (void)said();
+  (void)sent_frames();
   ack(id(1));
   nack(id(2), "BUSY", 300);
   nack(id(3), "BUSY", 300);
   send("four");
-  EXPECT_TRUE(said().empty());
+  EXPECT_TRUE(sent_frames().empty());
   loop.advance(Millis{299});
-  EXPECT_TRUE(said().empty());
+  EXPECT_TRUE(sent_frames().empty());
   loop.advance(Millis{1});
-  EXPECT_EQ(said(), (Said{"SEND 2", "SEND 3", "SEND 4"}));
+  EXPECT_EQ(sent_frames(), (Frames{"SEND 2", "SEND 3", "SEND 4"}));
   EXPECT_TRUE(program.refused.empty());
 }
 
-TEST_F(LinkTest, WritesNoMoreThanTheSocketTakes) {
+TEST_F(LinkTest, WritesNoMoreThanTheSocketAccepts) {
   start_ready();
   daemon.slow_bytes = 1;
   const std::string large(100'000, 'x');
   for (int i = 0; i < 20; ++i) send(large);
-  EXPECT_LE(said().size(), kMaxUnsentBytes / large.size() + 1);
-  daemon.took_all();
-  EXPECT_FALSE(said().empty());
+  EXPECT_LE(sent_frames().size(), kMaxUnsentBytes / large.size() + 1);
+  daemon.read_all();
+  EXPECT_FALSE(sent_frames().empty());
 }
 
 TEST_F(LinkTest, WithoutAnEpochUnansweredMessagesAreBounded) {
@@ -203,12 +204,12 @@ TEST_F(LinkTest, WithoutAnEpochUnansweredMessagesAreBounded) {
   link = std::make_unique<Link>(loop, daemon, random, plain, options, program);
   link->start();
   daemon.welcome();
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   for (std::size_t i = 0; i < kMaxUnansweredWithoutEpoch + 50; ++i) (void)link->send({"Bob", "{}"});
-  const auto heard = daemon.heard();
-  EXPECT_EQ(heard.size(), kMaxUnansweredWithoutEpoch);
-  ack(heard[0].id);
-  EXPECT_EQ(daemon.heard().size(), 1U);
+  const auto frames = daemon.take_frames();
+  EXPECT_EQ(frames.size(), kMaxUnansweredWithoutEpoch);
+  ack(frames[0].id);
+  EXPECT_EQ(daemon.take_frames().size(), 1U);
 }
 
 TEST_F(LinkTest, ResponseIsMatchedByIdOrReplyTo) {
@@ -220,21 +221,21 @@ TEST_F(LinkTest, ResponseIsMatchedByIdOrReplyTo) {
   link->request(MessageType::Status, "{}", remember);
   link->request(MessageType::Release, R"({"name":"x"})", remember);
   link->request(MessageType::Inbox, "{}", remember);
-  const auto heard = daemon.heard();
-  ASSERT_EQ(heard.size(), 3U);
-  daemon.say(MessageType::StatusResponse, heard[0].id, "{}");
-  daemon.say(MessageType::ReleaseResult, "other", format(R"({{"replyTo":"{}","success":false}})", heard[1].id));
+  const auto frames = daemon.take_frames();
+  ASSERT_EQ(frames.size(), 3U);
+  daemon.send(MessageType::StatusResponse, frames[0].id, "{}");
+  daemon.send(MessageType::ReleaseResult, "other", format(R"({{"replyTo":"{}","success":false}})", frames[1].id));
   EXPECT_EQ(answers, (std::vector<std::string>{"STATUS_RESPONSE", "RELEASE_RESULT"}));
   loop.advance(kRequestTimeout);
   ASSERT_EQ(answers.size(), 3U);
-  EXPECT_NE(answers[2].find("did not answer"), std::string::npos);
+  EXPECT_NE(answers[2].find("did not respond"), std::string::npos);
 }
 
 TEST_F(LinkTest, OpenRequestFailsOnDisconnect) {
   start_ready();
   std::optional<Error> error;
   link->request(MessageType::Status, "{}", [&](auto answer) { error = answer.error(); });
-  daemon.cut();
+  daemon.disconnect();
   ASSERT_TRUE(error);
   EXPECT_TRUE(is(*error, Errc::Lost));
   link->request(MessageType::Status, "{}", [&](auto answer) { error = answer.error(); });
@@ -243,7 +244,7 @@ TEST_F(LinkTest, OpenRequestFailsOnDisconnect) {
 
 TEST_F(LinkTest, ReasonOfByeIsReported) {
   start_ready();
-  daemon.say(MessageType::Bye, "b", format(R"({{"reason":"{}"}})", protocol::kWorkspaceClosed));
+  daemon.send(MessageType::Bye, "b", format(R"({{"reason":"{}"}})", protocol::kWorkspaceClosed));
   ASSERT_EQ(program.lost.size(), 1U);
   EXPECT_EQ(program.lost[0], protocol::kWorkspaceClosed);
 }
@@ -251,7 +252,7 @@ TEST_F(LinkTest, ReasonOfByeIsReported) {
 TEST_F(LinkTest, StopSendsByeAndNoCallbackFollows) {
   start_ready();
   link->stop();
-  EXPECT_EQ(said(), Said{"BYE"});
+  EXPECT_EQ(sent_frames(), Frames{"BYE"});
   loop.advance(Millis{60'000});
   EXPECT_EQ(daemon.connects, 1);
   EXPECT_TRUE(program.lost.empty());
@@ -260,12 +261,12 @@ TEST_F(LinkTest, StopSendsByeAndNoCallbackFollows) {
 
 TEST_F(LinkTest, RetryNowConnectsAtOnce) {
   start_ready();
-  daemon.cut();
+  daemon.disconnect();
   EXPECT_EQ(daemon.connects, 1);
   link->retry_now();
   loop.run_now();
   EXPECT_EQ(daemon.connects, 2);
-  link->retry_now();  // under way already
+  link->retry_now();  // already connecting
   loop.run_now();
   EXPECT_EQ(daemon.connects, 2);
 }

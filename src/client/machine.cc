@@ -18,7 +18,7 @@ constexpr int kMissedHeartbeats = 2;
 constexpr std::size_t kMaxEventsAhead = 64 * 1024;  // bytes of events that may be queued before a message
 constexpr Millis kDiskRetry{1'000};                 // after a failed sync of the outbox; nothing is sent meanwhile
 
-/// Sent for an entry whose text the disk lost: a SEND without a recipient, which the daemon refuses for good.
+/// Sent for an entry whose content the disk lost: a SEND without a recipient, which the daemon refuses for good.
 constexpr std::string_view kLostPayload = R"({"kind":"state","body":""})";
 
 }  // namespace
@@ -79,7 +79,7 @@ void Link::Machine::connect() {
   reader_ = protocol::FrameReader{};
   token_refused_ = false;
   deadline_ = loop_.after(kHandshakeTimeout,
-                          [this] { lose(format("no WELCOME came within {} ms", kHandshakeTimeout.count())); });
+                          [this] { lose(format("no WELCOME was received within {} ms", kHandshakeTimeout.count())); });
   network_.connect(options_.socket_path, [this, attempt, alive = lifetime_.watch()](auto result) {
     if (!alive || attempt != attempt_ || state_ != LinkState::Connecting) return;
     if (!result) return lose(result.error().message());
@@ -108,15 +108,15 @@ void Link::Machine::lose(const std::string& reason) {
   const auto attempt = attempt_;
   drop_stream(net::Drain::No);
   enter(LinkEvent::Lost);
-  const auto wait = backoff_.next(random_);
-  if (!wait) {
+  const auto delay = backoff_.next(random_);
+  if (!delay) {
     return give_up(Error{{static_cast<int>(Errc::NoDaemon), ErrcCategory<Errc>::instance()},
                          format("cannot reach the daemon at {} ({} attempts): {}; start it with: agent-relay up",
                                 options_.socket_path, backoff_.failures(), reason)});
   }
-  deadline_ = loop_.after(*wait, [this] { retry_now(); });
+  deadline_ = loop_.after(*delay, [this] { retry_now(); });
   requests_.fail_all(reason);
-  if (state_ == LinkState::Backoff && attempt_ == attempt + 1) listener_.on_lost(reason, *wait);
+  if (state_ == LinkState::Backoff && attempt_ == attempt + 1) listener_.on_lost(reason, *delay);
 }
 
 void Link::Machine::forget_positions() {
@@ -157,7 +157,7 @@ void Link::Machine::transmit() {
   while (stream_->bytes_waiting() < kMaxUnsentBytes) {
     const auto* entry = outbox_sender_.next();
     if (!entry) return send_events();
-    // A number that was sent must never be used for another text: sync before sending.
+    // A number that was sent must never be used for another message: sync before sending.
     if (!durable && !outbox_.make_durable()) return retry_after(kDiskRetry);
     durable = true;
     write({.type = entry->message.type,
@@ -179,7 +179,7 @@ Result<std::string> Link::Machine::send_event(std::string payload) {
   return id;
 }
 
-/// Only while few bytes are unsent: the next message must not wait behind events.
+/// Only while few bytes are unsent: events must not delay the next message.
 void Link::Machine::send_events() {
   while (!retry_events_ && stream_->bytes_waiting() < kMaxEventsAhead) {
     const auto* event = events_.next();

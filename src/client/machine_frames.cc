@@ -41,7 +41,7 @@ void Link::Machine::on_frame(const protocol::Envelope& envelope) {
     if (envelope.type == MessageType::Welcome) return on_welcome(envelope);
     if (envelope.type == MessageType::Error) return on_error(envelope);
     if (envelope.type == MessageType::Bye) return on_bye(envelope);
-    if (envelope.type != MessageType::Ping) return;  // nothing else is expected before WELCOME
+    if (envelope.type != MessageType::Ping) return;  // no other frame is expected before WELCOME
   }
   switch (envelope.type) {
     case MessageType::Ping:
@@ -54,7 +54,7 @@ void Link::Machine::on_frame(const protocol::Envelope& envelope) {
     case MessageType::ChannelMessage: return on_delivery(envelope);
     case MessageType::Pause: return on_pause(envelope);
     case MessageType::Cancel: return on_cancel(envelope);
-    default:  // the types a program may understand are an open list
+    default:  // programs may handle further types
       if (!requests_.answer(envelope)) listener_.on_frame(envelope);
   }
 }
@@ -92,9 +92,9 @@ void Link::Machine::on_welcome(const protocol::Envelope& envelope) {
 void Link::Machine::on_error(const protocol::Envelope& envelope) {
   const auto error = protocol::parse_error(envelope.payload);
   if (!error) return lose(error.error().message());
-  // The HELLO of this program's previous run, which died a moment ago, may reach the daemon after the new one and take
-  // the name. That connection ends at once, so one reconnect is right; a second one would fight a program with the same
-  // token.
+  // The HELLO of this program's previous run, which has just ended, may reach the daemon after the new one and take
+  // the name. That connection ends at once, so one reconnect is correct; a second one would compete with a program with
+  // the same token.
   if (error->fatal && error->code == kDuplicateConnection && !options_.hello.claim_token.empty() && !reclaimed_) {
     reclaimed_ = true;
     return lose(error->message);
@@ -136,14 +136,14 @@ void Link::Machine::on_nack(const protocol::Envelope& envelope) {
   }
   const auto refusal = protocol::parse_nack_code(nack->code);
   if (refusal && protocol::is_retryable(*refusal)) {
-    const auto wait = outbox_sender_.on_retryable_nack(*entry, Millis{nack->retry_after_ms});
-    if (!retry_) retry_after(wait);
+    const auto delay = outbox_sender_.on_retryable_nack(*entry, Millis{nack->retry_after_ms});
+    if (!retry_) retry_after(delay);
     return;
   }
-  const bool known_to_program = !entry->lost;
+  const bool sent_by_program = !entry->lost;
   outbox_.answered(nack->nack_id);
   outbox_sender_.on_answered();
-  if (known_to_program) listener_.on_refused(nack->nack_id, *nack);
+  if (sent_by_program) listener_.on_refused(nack->nack_id, *nack);
   transmit();
 }
 
@@ -188,7 +188,7 @@ void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
     positions_.advance(ref.topic, ref.from, ref.lane, ref.seq);
     return resend(ref, *receipt);
   }
-  // Skipping it would make it a duplicate when it comes again; a new connection redelivers everything.
+  // Skipping it would make its redelivery a duplicate; a new connection redelivers everything.
   if (deliveries_.full()) return lose("too many unsettled deliveries for one connection");
   positions_.advance(ref.topic, ref.from, ref.lane, ref.seq);
   deliveries_.take(ref);

@@ -24,8 +24,8 @@ struct NoMembers final : text::MemberVisitor {
 };
 
 bool is_object(std::string_view json) {
-  NoMembers visitor;
-  return text::is_utf8(json) && text::scan_object(json, visitor, 1).has_value();
+  NoMembers ignore_members;
+  return text::is_utf8(json) && text::scan_object(json, ignore_members, 1).has_value();
 }
 
 std::size_t size_of(const OutgoingMessage& message) {
@@ -73,11 +73,11 @@ Outbox::~Outbox() = default;
 Result<std::unique_ptr<Outbox>> Outbox::open(Directory& directory, const std::string& name, OutboxLimits limits,
                                              SyncOn sync, Random& random) {
   auto lock = RELAY_TRY(directory.lock(name + ".lock"));
-  // Above the bound that rewriting keeps: entries up to their limit, each with its record around it.
-  const auto most = kRewriteSlackBytes +
-                    (kRewriteFactor + 1) * (limits.max_bytes + limits.max_entries * kRecordSlackBytes) +
-                    protocol::kMaxFrameBytes;
-  const auto bytes = RELAY_TRY(directory.read(name, most));
+  // Above the bound that rewriting ensures: entries up to their limit, each with its record around it.
+  const auto max_file_bytes = kRewriteSlackBytes +
+                              (kRewriteFactor + 1) * (limits.max_bytes + limits.max_entries * kRecordSlackBytes) +
+                              protocol::kMaxFrameBytes;
+  const auto bytes = RELAY_TRY(directory.read(name, max_file_bytes));
 
   std::unique_ptr<Outbox> outbox{new Outbox{limits, random}};
   outbox->sync_ = sync;
@@ -86,7 +86,7 @@ Result<std::unique_ptr<Outbox>> Outbox::open(Directory& directory, const std::st
   outbox->recovery_ = {image.unanswered.size(), image.torn_bytes, image.damaged_bytes};
   if (image.epoch.empty()) {
     if (bytes && !bytes->empty()) {
-      // No record is usable. The user may still want the bytes, and a new epoch is always safe.
+      // No record is usable. The bytes stay available to the user, and a new epoch is always safe.
       RELAY_TRY(directory.replace(name + ".damaged", name));
       outbox->recovery_ = {0, 0, bytes->size()};
     }
@@ -117,7 +117,7 @@ Result<std::string> Outbox::add(OutgoingMessage message) {
   RELAY_TRY(check(message));
   const auto size = size_of(message);
   if (entries_.size() >= limits_.max_entries || (!entries_.empty() && bytes_ + size > limits_.max_bytes))
-    return fail(Errc::Full, format("the outbox is full ({} messages, {} bytes wait for the daemon); try again when it "
+    return fail(Errc::Full, format("the outbox is full ({} messages, {} bytes pending); try again when the daemon  "
                                    "has answered some",
                                    entries_.size(), bytes_));
   OutboxEntry entry{.number = next_, .id = id_of(next_), .message = std::move(message), .lost = false};
@@ -125,12 +125,13 @@ Result<std::string> Outbox::add(OutgoingMessage message) {
     if (file_->wants_rewrite(live_bytes())) RELAY_TRY(file_->rewrite(epoch_, next_, entries_));
     std::string record;
     append_message_record(record, epoch_, entry);
-    auto kept = file_->append(record);
-    if (kept && sync_ == SyncOn::EachAdd) kept = file_->sync();
-    if (!kept) {
-      // Take back what may have reached the disk; if that fails as well, a crash now could still bring it to life.
+    auto appended = file_->append(record);
+    if (appended && sync_ == SyncOn::EachAdd) appended = file_->sync();
+    if (!appended) {
+      // Roll back bytes that may have reached the disk; if that fails as well, a crash now could still restore the
+      // record.
       (void)file_->rewrite(epoch_, next_, entries_);
-      return Failure{std::move(kept).error()};
+      return Failure{std::move(appended).error()};
     }
   }
   ++next_;
@@ -152,7 +153,7 @@ bool Outbox::answered(std::string_view id) {
   bytes_ -= size_of(found->message);
   entries_.erase(std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e.number == number; }));
   if (file_ && file_->usable()) {
-    // Neither failure nor a later loss of this record matters: the daemon gives the same answer again.
+    // A failure or a later loss of this record does no harm: the daemon sends the same response again.
     std::string record;
     append_answer_record(record, number);
     (void)file_->append(record);
@@ -174,7 +175,7 @@ std::size_t Outbox::position_of(const OutboxEntry& entry) const {
 }
 
 const OutboxEntry* Outbox::find(std::string_view id) const {
-  // Answers come almost in order, so the search ends after a few entries.
+  // Responses arrive almost in order, so the search ends after a few entries.
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.id == id; });
   return found == entries_.end() ? nullptr : &*found;
 }

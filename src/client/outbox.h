@@ -4,8 +4,8 @@
 /// Ids: with an epoch `<epoch>-<n>`, n from 1 without gaps, so that the daemon recognizes duplicates forever with one
 ///   number (for a long-lived program, with or without a file). Without an epoch random ids (for a short-lived program,
 ///   which would otherwise leave one number behind in the daemon for each run).
-/// Invariants: entries leave only when answered. A number is never used for two messages: nothing may be transmitted
-///   before `make_durable` succeeded for it. Bounded in entries and bytes: `add` refuses when it is full.
+/// Invariants: an entry is removed only when answered. A number is never used for two messages: nothing may be
+///   transmitted before `make_durable` succeeded for it. Bounded in entries and bytes: `add` refuses when it is full.
 /// Ownership: owns its entries; borrows the directory. Threading: one thread.
 #pragma once
 
@@ -53,7 +53,7 @@ struct OutboxEntry {
   std::uint64_t number = 0;
   std::string id;
   OutgoingMessage message;
-  bool lost = false;  // the file lost its text; its number is still sent, so that later messages may follow
+  bool lost = false;  // the file lost its content; its number is still sent, so that later messages may follow
 };
 
 /// The result of opening the file.
@@ -75,7 +75,7 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  /// Empty when ids are random.
+  /// Empty if ids are random.
   [[nodiscard]] const std::string& epoch() const { return epoch_; }
   [[nodiscard]] const OutboxRecovery& recovery() const { return recovery_; }
 

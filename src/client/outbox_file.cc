@@ -5,7 +5,7 @@ namespace relay::client {
 Result<void> OutboxFile::rewrite(std::string_view epoch, std::uint64_t next, const std::deque<OutboxEntry>& entries) {
   std::string bytes;
   append_first_record(bytes, epoch, entries.empty() ? next : entries.front().number);
-  // Numbers between two living ones were answered; saying so keeps them from looking damaged.
+  // Numbers between two live entries were answered; recording that keeps them from looking damaged.
   auto expected = entries.empty() ? next : entries.front().number;
   for (const auto& entry : entries) {
     for (; expected < entry.number; ++expected) {
@@ -24,7 +24,7 @@ Result<void> OutboxFile::rewrite(std::string_view epoch, std::uint64_t next, con
   RELAY_TRY(fresh->append(bytes));
   RELAY_TRY(fresh->sync());
   RELAY_TRY(directory_.replace(name_, fresh_name));
-  file_.reset();  // until the name is durable, appending could go to a file that a power cut takes back
+  file_.reset();  // until the name is durable, appending could go to a file that a power cut reverts
   RELAY_TRY(directory_.sync());
   file_ = std::move(fresh);
   bytes_ = bytes.size();
@@ -53,7 +53,7 @@ Result<void> OutboxFile::append(std::string_view records) {
 Result<void> OutboxFile::sync() {
   if (!dirty_) return {};
   auto synced = file_->sync();
-  // After a failed sync the kernel may have dropped the pages: nothing about this file can be trusted any more.
+  // After a failed sync the kernel may have dropped the pages: the file is no longer trusted.
   if (!synced)
     file_.reset();
   else

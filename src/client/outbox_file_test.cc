@@ -71,8 +71,8 @@ TEST_F(OutboxFileTest, DurableNumberIsNeverReused) {
         if (!id) continue;
         if (chance.below(2) == 0 && outbox->make_durable()) {
           for (const auto* e = outbox->after(0); e != nullptr; e = outbox->after(e->number)) {
-            const auto [known, fresh_id] = transmitted.emplace(e->id, e->message.payload);
-            EXPECT_EQ(known->second, e->message.payload) << "seed " << seed << " " << e->id;
+            const auto [sent, is_new] = transmitted.emplace(e->id, e->message.payload);
+            EXPECT_EQ(sent->second, e->message.payload) << "seed " << seed << " " << e->id;
           }
           if (chance.below(2) == 0) outbox->answered(outbox->after(0)->id);
         }

@@ -74,14 +74,14 @@ struct Record final : text::MemberVisitor {
     if (answered != 0) return true;
     if (epoch.empty() || epoch.size() > kMaxEpochBytes) return false;
     if (first != 0) return true;
-    const auto known = protocol::parse_message_type(type);
-    if (number == 0 || !known) return false;
-    message.type = *known;
+    const auto type_of_record = protocol::parse_message_type(type);
+    if (number == 0 || !type_of_record) return false;
+    message.type = *type_of_record;
     return lost || !message.payload.empty();
   }
 };
 
-/// Gathers records into an image; refuses those that do not fit what came before.
+/// Collects records into an image; refuses records that do not fit the earlier ones.
 class Reader {
  public:
   /// `skipped` damaged bytes lie between the last message record and this one. False: no good record.
@@ -89,7 +89,7 @@ class Reader {
     Record record;
     if (!text::is_utf8(json) || !text::scan_object(json, record) || !record.sensible()) return false;
     if (record.answered != 0) {
-      if (!begun_) return true;  // of a time whose messages are all gone
+      if (!started_) return true;  // of an earlier state without remaining messages
       if (record.answered >= next_ + numbers_in(skipped)) return false;
       while (next_ <= record.answered) lose(next_++);
       unanswered_.erase(record.answered);
@@ -97,11 +97,11 @@ class Reader {
     }
     if (!epoch_.empty() && record.epoch != epoch_) return false;
     if (record.first != 0) {
-      if (begun_) return false;
-      begin(record.epoch, record.first);
+      if (started_) return false;
+      start(record.epoch, record.first);
       return true;
     }
-    if (!begun_) begin(record.epoch, record.number - std::min(record.number - 1, std::uint64_t{numbers_in(skipped)}));
+    if (!started_) start(record.epoch, record.number - std::min(record.number - 1, std::uint64_t{numbers_in(skipped)}));
     if (record.number < next_ || record.number > next_ + numbers_in(skipped)) return false;
     while (next_ < record.number) lose(next_++);
     next_ = record.number + 1;
@@ -113,12 +113,12 @@ class Reader {
     return true;
   }
 
-  /// After the last record: what ref in the damage behind the last message may have been messages too.
+  /// After the last record: damaged bytes behind the last message may have contained messages too.
   void finish(std::size_t skipped) {
-    for (std::size_t left = numbers_in(skipped); begun_ && left > 0 && next_ <= kMaxNumber; --left) lose(next_++);
+    for (std::size_t left = numbers_in(skipped); started_ && left > 0 && next_ <= kMaxNumber; --left) lose(next_++);
   }
 
-  /// Whether the record taken last was a message (damage before it is then accounted for).
+  /// Was the last accepted record a message? Damage before it is then accounted for.
   bool last_was_message() { return std::exchange(last_was_message_, false); }
 
   OutboxImage image() && {
@@ -136,8 +136,8 @@ class Reader {
   static std::size_t numbers_in(std::size_t bytes) {
     return (bytes + kMinMessageRecordBytes - 1) / kMinMessageRecordBytes;
   }
-  void begin(const std::string& epoch, std::uint64_t first) {
-    begun_ = true;
+  void start(const std::string& epoch, std::uint64_t first) {
+    started_ = true;
     epoch_ = epoch;
     next_ = first;
   }
@@ -147,7 +147,7 @@ class Reader {
     entry.lost = true;
   }
 
-  bool begun_ = false;
+  bool started_ = false;
   bool last_was_message_ = false;
   std::string epoch_;
   std::uint64_t next_ = 1;
@@ -180,9 +180,9 @@ void append_answer_record(std::string& out, std::uint64_t number) {
 
 OutboxImage parse_outbox(std::string_view file) {
   Reader reader;
-  std::size_t damaged = 0;        // bytes that are no record, something good behind them
-  std::size_t since_message = 0;  // those of them behind the last message record
-  std::size_t suspect = 0;        // bytes that are no record, nothing good behind them yet
+  std::size_t damaged = 0;        // bytes that are no record, with a valid record behind them
+  std::size_t since_message = 0;  // of these, behind the last message record
+  std::size_t suspect = 0;        // bytes that are no record, no valid record behind them yet
   while (!file.empty()) {
     const auto json = record_at(file);
     if (json && reader.take(*json, since_message + suspect)) {

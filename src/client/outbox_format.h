@@ -3,15 +3,15 @@
 ///   file    = record*
 ///   record  = length check JSON '\n'      length: of the JSON, 8 hex digits and a blank
 ///                                         check: first 8 hex digits of the JSON's SHA-256 and a blank
-///   first   = {"epoch":E,"first":F}       everything below F was answered
+///   first   = {"epoch":E,"first":F}       all numbers below F were answered
 ///   message = {"n":N,"epoch":E,"type":T,"to":..,"topic":..,"payload":{..},"payload_meta":{..}}
-///   lost    = {"n":N,"epoch":E,"lost":true}   its text was damaged once; only the number is left
+///   lost    = {"n":N,"epoch":E,"lost":true}   its content was damaged; only the number is left
 ///   answer  = {"answered":N}
 ///
 /// Numbers of messages ascend by one. Reading never fails: bytes that are no record are skipped to the next line end
-/// and counted. What nothing good follows is a torn tail (a crash in mid-append; never transmitted, since
-/// transmission waits for the sync); the rest was damaged, and the numbers that ref there come back as lost ones, as
-/// many as could have ref there: too many only costs refusals, too few would use a number twice.
+/// and counted. Bytes without a valid record behind them are a torn tail (a crash during an append; never transmitted,
+/// since transmission waits for the sync); other damaged bytes yield as many lost numbers as they could have contained:
+/// too many only costs refusals, too few would use a number twice.
 #pragma once
 
 #include <cstdint>

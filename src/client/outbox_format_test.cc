@@ -41,7 +41,7 @@ TEST(OutboxFormat, ReadsBackWhatWasWritten) {
   EXPECT_EQ(image.torn_bytes + image.damaged_bytes, 0U);
 }
 
-TEST(OutboxFormat, EveryTornTailLosesOnlyTheRecordThatWasCut) {
+TEST(OutboxFormat, TornTailLosesOnlyTheCutRecord) {
   const auto whole = file_of(1, 2);
   const auto file = file_of(1, 3);
   for (auto cut = whole.size(); cut < file.size(); ++cut) {

@@ -12,9 +12,9 @@ const OutboxEntry* OutboxSender::next() const {
 
 Millis OutboxSender::on_retryable_nack(const OutboxEntry& entry, Millis wanted) {
   cursor_ = std::min(cursor_, entry.number - 1);
-  const auto wait = std::clamp(wanted, retry_, std::max(kMaxRetry, retry_));
+  const auto delay = std::clamp(wanted, retry_, std::max(kMaxRetry, retry_));
   retry_ = std::min(retry_ * 2, kMaxRetry);
-  return wait;
+  return delay;
 }
 
 }  // namespace relay::client

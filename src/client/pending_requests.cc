@@ -36,7 +36,7 @@ std::string request_id_of(const protocol::Envelope& envelope) {
 
 void PendingRequests::add(std::string id, Millis timeout, OnResponse on_response) {
   auto timer = loop_.after(timeout, [this, id, timeout] {
-    finish(id, fail(Errc::TimedOut, format("the daemon did not answer within {} ms; try again", timeout.count())));
+    finish(id, fail(Errc::TimedOut, format("the daemon did not respond within {} ms; try again", timeout.count())));
   });
   open_.insert_or_assign(std::move(id), Open{std::move(on_response), std::move(timer)});
 }
@@ -47,10 +47,12 @@ bool PendingRequests::answer(const protocol::Envelope& envelope) {
   if (!open_.contains(id)) return false;
   if (envelope.type == MessageType::Nack) {
     const auto nack = protocol::parse_nack(envelope.payload);
-    finish(id, nack ? refused_by_daemon(nack->code, nack->message) : fail(Errc::Refused, "the daemon refused"));
+    finish(id,
+           nack ? refused_by_daemon(nack->code, nack->message) : fail(Errc::Refused, "the daemon refused the request"));
   } else if (envelope.type == MessageType::Error) {
     const auto error = protocol::parse_error(envelope.payload);
-    finish(id, error ? refused_by_daemon(error->code, error->message) : fail(Errc::Refused, "the daemon refused"));
+    finish(id, error ? refused_by_daemon(error->code, error->message)
+                     : fail(Errc::Refused, "the daemon refused the request"));
   } else {
     finish(id, &envelope);
   }
@@ -59,11 +61,13 @@ bool PendingRequests::answer(const protocol::Envelope& envelope) {
 
 void PendingRequests::fail_all(const std::string& why) {
   for (auto open = std::exchange(open_, {}); auto& [id, request] : open)
-    request.on_response(fail(Errc::Lost, format("the daemon went away before it answered ({}); try again", why)));
+    request.on_response(
+        fail(Errc::Lost, format("the connection was lost before the daemon responded ({}); try again", why)));
 }
 
 void PendingRequests::finish(const std::string& id, Result<const protocol::Envelope*> result) {
-  auto node = open_.extract(id);  // first out of the map: the callback may ask again, and the timer may be the caller
+  auto node = open_.extract(
+      id);  // first out of the map: the callback may make another request, and the timer may be the caller
   if (!node.empty()) node.mapped().on_response(std::move(result));
 }
 

@@ -1,8 +1,8 @@
 /// The last received number of each incoming stream, by which a duplicate delivery is recognized.
 ///
-/// The daemon numbers (topic, from → to, lane) durably and forever, so one number per stream tells new from old, also
-/// across sessions. Numbers may have gaps (a delivery expired or was cancelled); they never decrease.
-/// Invariants: at most kMaxStreams are kept; beyond that the least recently used stream is dropped.
+/// The daemon numbers (topic, from → to, lane) durably and forever, so one number per stream distinguishes new from
+/// old, also across sessions. Numbers may have gaps (a delivery expired or was cancelled); they never decrease.
+/// Invariants: at most kMaxStreams are stored; beyond that the least recently used stream is dropped.
 /// Threading: one thread.
 #pragma once
 
@@ -47,7 +47,7 @@ class StreamPositions {
  public:
   explicit StreamPositions(std::size_t max_streams = kMaxStreams) : max_streams_{max_streams} {}
 
-  /// Takes a new number; false when this or a later one was taken before.
+  /// Records a new number; false if this or a later one was recorded before.
   bool advance(std::string_view topic, std::string_view from, protocol::Lane lane, std::uint64_t seq);
 
   [[nodiscard]] std::uint64_t last(std::string_view topic, std::string_view from, protocol::Lane lane) const;

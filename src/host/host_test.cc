@@ -35,7 +35,7 @@ TEST_F(HostTest, StartsProgramAndJoinsWorkspace) {
   ASSERT_TRUE(start_host());
   loop.run_now();
   ASSERT_TRUE(daemon.connected());
-  const auto frames = daemon.heard();
+  const auto frames = daemon.take_frames();
   ASSERT_EQ(frames.size(), 1U);
   EXPECT_EQ(frames[0].type, "HELLO");
   EXPECT_EQ(string_member(frames[0].payload, "agent"), "Bob");
@@ -224,7 +224,7 @@ TEST_F(HostTest, CommandOfAgentIsSentOnce) {
   user->type(testing::kUserEnter);
   loop.advance(20s);
   Lines bodies;
-  for (const auto& frame : daemon.heard())
+  for (const auto& frame : daemon.take_frames())
     if (frame.type == "SEND") bodies.push_back(frame.to + ": " + string_member(frame.payload, "body").value_or(""));
   EXPECT_EQ(bodies, Lines{"Alice: done here"});
 }
@@ -237,7 +237,7 @@ TEST_F(HostTest, ReleaseEndsProgramAndSaysBye) {
   EXPECT_FALSE(user->is_raw());
   EXPECT_EQ(host->status().describe(), "ended by SIGTERM");
   Lines types;
-  for (const auto& frame : daemon.heard()) types.push_back(frame.type);
+  for (const auto& frame : daemon.take_frames()) types.push_back(frame.type);
   EXPECT_EQ(std::ranges::count(types, "BYE"), 1);
   host->close();
   EXPECT_FALSE(std::filesystem::exists(project.file("0a1b2c3d.json")));

@@ -20,10 +20,10 @@ struct HostAndDaemon final : net::Network {
   Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override { return fail("no"); }
   void connect(const std::string& path, net::OnConnect on_connect) override {
     if (!listening) return on_connect(Failure{net::connect_now("/nowhere/at/all").error()});
-    if (path == "/door") return door.connect(path, std::move(on_connect));
+    if (path == "/host") return host.connect(path, std::move(on_connect));
     daemon.connect(path, std::move(on_connect));
   }
-  testing::ScriptedHost door;
+  testing::ScriptedHost host;
   client::testing::ScriptedDaemon daemon;
   bool listening = true;  // false: connecting fails as without a listener
 };
@@ -33,7 +33,7 @@ struct HostedClientTest : ::testing::Test, RelayClientListener {
   HostAndDaemon network;
   SeededRandom random{5};
   HostedClient agent{
-      loop, network, random, {.name = "Alice", .host_socket = "/door", .socket_path = "/daemon", .claim_token = [] {
+      loop, network, random, {.name = "Alice", .host_socket = "/host", .socket_path = "/daemon", .claim_token = [] {
                                 return "token";
                               }}};
   int notices = 0;
@@ -59,19 +59,19 @@ struct HostedClientTest : ::testing::Test, RelayClientListener {
 
 TEST_F(HostedClientTest, WatchesTheHostForMessages) {
   agent.start(*this);
-  EXPECT_EQ(json::serialize(network.door.asked.at(0)), R"({"method":"watch"})");
-  network.door.say({{"method", "watch"}, {"ok", true}});
-  network.door.say({{"event", "state"}, {"state", "idle"}});
-  network.door.say({{"event", "message"}, {"id", "m1"}, {"from", "Bob"}});
+  EXPECT_EQ(json::serialize(network.host.requests.at(0)), R"({"method":"watch"})");
+  network.host.send({{"method", "watch"}, {"ok", true}});
+  network.host.send({{"event", "state"}, {"state", "idle"}});
+  network.host.send({{"event", "message"}, {"id", "m1"}, {"from", "Bob"}});
   EXPECT_EQ(notices, 1);
 }
 
 TEST_F(HostedClientTest, TakesMessagesFromTheHost) {
   agent.start(*this);
   page({.take = true, .limit = 5, .ids = {"m1"}});
-  EXPECT_EQ(json::serialize(network.door.asked.at(1)),
+  EXPECT_EQ(json::serialize(network.host.requests.at(1)),
             R"({"method":"fetch","take":true,"limit":5,"ids":["m1"],"id":"m1"})");
-  network.door.answer(
+  network.host.answer(
       parse_json_object(
           R"({"messages":[{"id":"m1","from":"Bob","to":"Alice","body":"hi","mode":"on-idle","pendingReason":"x"},)"
           R"({"id":"m2","from":"Bob","to":"*","thread":"t","body":"all","new":1},3],"more":false})")
@@ -92,41 +92,41 @@ TEST_F(HostedClientTest, ReadsAttachmentsAndAuthority) {
   EXPECT_TRUE(page.messages.at(1).files.empty());
 }
 
-TEST_F(HostedClientTest, ReportsTheReasonOfARefusal) {
+TEST_F(HostedClientTest, ReportsTheReasonOfARejection) {
   agent.start(*this);
   page({.limit = 5});
-  network.door.answer({{"ok", false}, {"error", "unknown request mail"}});
-  EXPECT_EQ(last, "unknown request mail");
+  network.host.answer({{"ok", false}, {"error", "unknown method mail"}});
+  EXPECT_EQ(last, "unknown method mail");
   page({.limit = 5});
   loop.advance(Millis{6'000});
-  EXPECT_NE(last.find("did not answer in time"), std::string::npos);
+  EXPECT_NE(last.find("did not respond in time"), std::string::npos);
 }
 
 TEST_F(HostedClientTest, NextRequestReconnectsAfterALoss) {
   agent.start(*this);
   page({.limit = 5});
-  network.door.close();
+  network.host.close();
   EXPECT_NE(last.find("cannot reach the host of this agent"), std::string::npos);
   EXPECT_FALSE(unknown.empty());
   page({.limit = 5});
-  EXPECT_EQ(network.door.asked.size(), 4U);
-  network.door.say_bytes("\xff\xff\xff\xff\xff nonsense");
+  EXPECT_EQ(network.host.requests.size(), 4U);
+  network.host.send_bytes("\xff\xff\xff\xff\xff nonsense");
   EXPECT_NE(last.find("cannot reach"), std::string::npos);
-  network.door.open = false;
+  network.host.open = false;
   EXPECT_NE(page({.limit = 5}).find("no one is listening"), std::string::npos);
 }
 
 TEST_F(HostedClientTest, SendsAsTheAgentWithItsClaimToken) {
   send({.to = "Bob", .body = "hi", .meta = keyed("k")});
-  const auto heard = network.daemon.heard();
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(heard[0].type, "SEND");
-  EXPECT_EQ(heard[0].id, "mcp-" + fingerprint_of("k", fingerprint_of("Bob", R"({"kind":"message","body":"hi"})")));
-  EXPECT_EQ(string_member(heard[0].envelope, "from"), "Alice");
-  EXPECT_EQ(string_member(heard[0].envelope, "claim_token"), "token");
-  network.daemon.say(MessageType::Ack, "a", R"({"ack_id":"somebody else's"})");
+  const auto frames = network.daemon.take_frames();
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(frames[0].type, "SEND");
+  EXPECT_EQ(frames[0].id, "mcp-" + fingerprint_of("k", fingerprint_of("Bob", R"({"kind":"message","body":"hi"})")));
+  EXPECT_EQ(string_member(frames[0].envelope, "from"), "Alice");
+  EXPECT_EQ(string_member(frames[0].envelope, "claim_token"), "token");
+  network.daemon.send(MessageType::Ack, "a", R"({"ack_id":"another"})");
   EXPECT_EQ(outcome, "nothing yet");
-  network.daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh1"}})", heard[0].id));
+  network.daemon.send(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh1"}})", frames[0].id));
   EXPECT_EQ(outcome, "stored sh1");
   loop.run_now();
 }
@@ -134,26 +134,27 @@ TEST_F(HostedClientTest, SendsAsTheAgentWithItsClaimToken) {
 TEST_F(HostedClientTest, KeyNamesOneMessageUnlessItWasRefused) {
   const protocol::OutgoingSend first{.to = "Bob", .body = "hi", .meta = keyed("k")};
   send(first);
-  const auto id = network.daemon.heard().at(0).id;
-  network.daemon.say(MessageType::Nack, "n", format(R"({{"nack_id":"{}","code":"BUSY","message":"no"}})", id));
+  const auto id = network.daemon.take_frames().at(0).id;
+  network.daemon.send(MessageType::Nack, "n", format(R"({{"nack_id":"{}","code":"BUSY","message":"no"}})", id));
   EXPECT_EQ(outcome, "BUSY: no");
   send({.to = "Carol", .body = "hi", .meta = keyed("k")});
-  const auto second = network.daemon.heard().at(0).id;
-  EXPECT_NE(second, id) << "the daemon must not take it for the first";
-  network.daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh2"}})", second));
+  const auto second = network.daemon.take_frames().at(0).id;
+  EXPECT_NE(second, id) << "the daemon must not treat it as a duplicate of the first";
+  network.daemon.send(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh2"}})", second));
   EXPECT_EQ(outcome, "stored sh2");
   send(first);
   EXPECT_NE(outcome.find("idempotency_key k was used for another message"), std::string::npos) << outcome;
-  EXPECT_TRUE(network.daemon.heard().empty());
+  EXPECT_TRUE(network.daemon.take_frames().empty());
   send({.to = "Carol", .body = "hi", .meta = keyed("k")});
-  EXPECT_EQ(network.daemon.heard().at(0).id, second);
+  EXPECT_EQ(network.daemon.take_frames().at(0).id, second);
   loop.run_now();
 }
 
 TEST_F(HostedClientTest, OfflineDaemonIsReportedWithTheResultOfTheSend) {
   send({.to = "Bob", .body = "hi", .meta = keyed("k")});
-  network.daemon.cut();
-  EXPECT_NE(outcome.find("whether it was stored is not known: send it again with idempotency_key k"), std::string::npos)
+  network.daemon.disconnect();
+  EXPECT_NE(outcome.find("it is unknown whether it was stored: send it again with idempotency_key k"),
+            std::string::npos)
       << outcome;
   network.daemon.listening = false;
   send({.to = "Bob", .body = "hi"});
@@ -175,8 +176,8 @@ TEST_F(HostedClientTest, ErrorNamesTheNextStepOnce) {
 
 TEST_F(HostedClientTest, ErrorAfterTheSendLeavesItsResultUnknown) {
   send({.to = "Bob", .body = "hi", .meta = keyed("k")});
-  network.daemon.say(MessageType::Error, "e", R"({"code":"INTERNAL","message":"the disk is full","fatal":true})");
-  EXPECT_TRUE(outcome.starts_with("the disk is full; whether it was stored is not known: ")) << outcome;
+  network.daemon.send(MessageType::Error, "e", R"({"code":"INTERNAL","message":"the disk is full","fatal":true})");
+  EXPECT_TRUE(outcome.starts_with("the disk is full; it is unknown whether it was stored: ")) << outcome;
   loop.run_now();
 }
 
@@ -185,25 +186,25 @@ TEST_F(HostedClientTest, RequestsGoToTheDaemonAsTheSystem) {
   agent.request(MessageType::ListAgents, "{}", Millis{1'000}, [&](Result<json::object> answer) {
     result = answer ? json::serialize(*answer) : answer.error().message();
   });
-  EXPECT_EQ(network.daemon.heard().at(0).type, "HELLO");
+  EXPECT_EQ(network.daemon.take_frames().at(0).type, "HELLO");
   network.daemon.welcome();
-  const auto asked = network.daemon.heard();
-  ASSERT_EQ(asked.at(0).type, "LIST_AGENTS");
-  network.daemon.say(MessageType::ListAgentsResponse, asked[0].id, R"({"agents":[]})");
+  const auto requests = network.daemon.take_frames();
+  ASSERT_EQ(requests.at(0).type, "LIST_AGENTS");
+  network.daemon.send(MessageType::ListAgentsResponse, requests[0].id, R"({"agents":[]})");
   EXPECT_EQ(result, R"({"agents":[]})");
   loop.run_now();
   agent.request(MessageType::ListAgents, "{}", Millis{1'000},
                 [&](Result<json::object> answer) { result = answer.error().message(); });
   loop.advance(Millis{1'500});
-  EXPECT_NE(result.find("did not answer in time"), std::string::npos);
+  EXPECT_NE(result.find("did not respond in time"), std::string::npos);
 }
 
 TEST_F(HostedClientTest, EndOfAPauseAnnouncesMessages) {
   agent.start(*this);
-  network.door.say({{"method", "watch"}, {"ok", true}});
-  network.door.say({{"event", "pause"}, {"paused", true}});
+  network.host.send({{"method", "watch"}, {"ok", true}});
+  network.host.send({{"event", "pause"}, {"paused", true}});
   EXPECT_EQ(notices, 0);
-  network.door.say({{"event", "pause"}, {"paused", false}});
+  network.host.send({{"event", "pause"}, {"paused", false}});
   EXPECT_EQ(notices, 1);
   const auto held = parse_inbox_page(
       parse_json_object(R"({"messages":[{"id":"m1","from":"Bob","body":"x","silent":true}],"paused":true})").value());

@@ -39,11 +39,11 @@ struct StandaloneClientTest : ::testing::Test, RelayClientListener {
   void start_ready() {
     session->start(*this);
     daemon.welcome();
-    (void)daemon.heard();
+    (void)daemon.take_frames();
     loop.advance(Millis{600});
   }
   void deliver(int seq, std::string_view body, std::string_view payload = "") {
-    daemon.say(
+    daemon.send(
         MessageType::Deliver, format("d-{}", seq),
         payload.empty() ? format(R"({{"kind":"message","body":"{}","thread":"t"}})", body) : std::string{payload},
         "Bob", "", format(R"({{"seq":{},"session_id":"s1","messageId":"m{}"}})", seq, seq));
@@ -66,7 +66,7 @@ struct StandaloneClientTest : ::testing::Test, RelayClientListener {
   }
   std::vector<std::string> receipts() {
     std::vector<std::string> all;
-    for (const auto& frame : daemon.heard())
+    for (const auto& frame : daemon.take_frames())
       if (frame.type == "RECEIPT")
         all.push_back(string_member(frame.payload, "status").value_or("") + " " +
                       string_member(frame.payload, "proof").value_or(""));
@@ -74,12 +74,12 @@ struct StandaloneClientTest : ::testing::Test, RelayClientListener {
   }
   std::string last_send_id() {
     std::string id;
-    for (const auto& frame : daemon.heard())
+    for (const auto& frame : daemon.take_frames())
       if (frame.type == "SEND") id = frame.id;
     return id;
   }
   void ack(const std::string& id) {
-    daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh1","recipients":1}})", id));
+    daemon.send(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"sh1","recipients":1}})", id));
   }
 };
 
@@ -140,12 +140,12 @@ TEST_F(StandaloneClientTest, KeyIsSentOnceAcrossRestarts) {
 TEST_F(StandaloneClientTest, LateRefusalBecomesANotice) {
   start_ready();
   const auto refuse = [&] {
-    daemon.say(MessageType::Nack, "n",
-               format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody"}})", last_send_id()));
+    daemon.send(MessageType::Nack, "n",
+                format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"no such agent"}})", last_send_id()));
   };
   send({.to = "Bbo", .body = "hi"});
   refuse();
-  EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: nobody");
+  EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: no such agent");
   EXPECT_EQ(page({.limit = 9}), "");
   send({.to = "Bbo", .body = "hi"});
   loop.advance(Millis{2'500});
@@ -188,9 +188,9 @@ TEST_F(StandaloneClientTest, KeyNamesOneMessageAcrossRestarts) {
 TEST_F(StandaloneClientTest, RefusedMessageFreesItsKey) {
   start_ready();
   send({.to = "Bob", .body = "hi", .meta = keyed("k")});
-  daemon.say(MessageType::Nack, "n",
-             format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody"}})", last_send_id()));
-  EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: nobody");
+  daemon.send(MessageType::Nack, "n",
+              format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"no such agent"}})", last_send_id()));
+  EXPECT_EQ(outcome, "UNKNOWN_RECIPIENT: no such agent");
   send({.to = "Bob", .body = "hi", .meta = keyed("k")});
   ack(last_send_id());
   EXPECT_EQ(outcome, "stored sh1");
@@ -213,7 +213,7 @@ TEST_F(StandaloneClientTest, TakenMessageIsReportedAsSeen) {
 TEST_F(StandaloneClientTest, FullWindowReportsMore) {
   session->start(*this);
   std::int64_t window = 0;
-  for (const auto& frame : daemon.heard())
+  for (const auto& frame : daemon.take_frames())
     if (const auto* can = object_member(frame.payload, "capabilities"))
       window = integer_member(*can, "max_inflight").value_or(0);
   EXPECT_EQ(window, kWindow);
@@ -230,7 +230,7 @@ TEST_F(StandaloneClientTest, FullWindowReportsMore) {
   EXPECT_TRUE(more());
 }
 
-TEST_F(StandaloneClientTest, HoldsOnlyTheShownPartOfABody) {
+TEST_F(StandaloneClientTest, HoldsOnlyTheReturnedPartOfABody) {
   start_ready();
   deliver(1, std::string(100'000, 'x'));
   session->inbox({.limit = 1}, [&](Result<InboxPage> page) {
@@ -244,18 +244,18 @@ TEST_F(StandaloneClientTest, TakenMessageIsNotReturnedAfterAReconnection) {
   start_ready();
   deliver(1, "one");
   EXPECT_EQ(page({.take = true, .limit = 9}), "m1:one ");
-  daemon.cut();
+  daemon.disconnect();
   loop.advance(Millis{300});
   daemon.welcome();
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   deliver(1, "one");
   EXPECT_EQ(receipts(), std::vector<std::string>{"delivered seen"});
   EXPECT_EQ(page({.take = true, .limit = 9}), "");
 }
 
-TEST_F(StandaloneClientTest, ExpiredMessageIsNotShown) {
+TEST_F(StandaloneClientTest, ExpiredMessageIsNotReturned) {
   start_ready();
-  daemon.say_bytes([] {
+  daemon.send_bytes([] {
     std::string bytes;
     protocol::append_frame(bytes, protocol::HeaderStyle::Four,
                            protocol::write_envelope({.type = MessageType::Deliver,
@@ -268,7 +268,7 @@ TEST_F(StandaloneClientTest, ExpiredMessageIsNotShown) {
     return bytes;
   }());
   loop.run_now();
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   EXPECT_EQ(page({.take = true, .limit = 9}), "");
   EXPECT_EQ(receipts(), std::vector<std::string>{"failed "});
 }
@@ -279,9 +279,9 @@ TEST_F(StandaloneClientTest, EarlyInboxQueryWaitsForTheFirstMessages) {
   session->inbox({.take = true, .limit = 9}, [&](Result<InboxPage> page) { got = page->messages.at(0).body; });
   daemon.welcome();
   std::string query;
-  for (const auto& frame : daemon.heard())
+  for (const auto& frame : daemon.take_frames())
     if (frame.type == "INBOX") query = frame.id;
-  daemon.say(MessageType::InboxResponse, query, R"({"messages":[{"id":"m1"}]})");
+  daemon.send(MessageType::InboxResponse, query, R"({"messages":[{"id":"m1"}]})");
   EXPECT_EQ(got, "nothing yet");
   deliver(1, "one");
   EXPECT_EQ(got, "one");
@@ -290,15 +290,15 @@ TEST_F(StandaloneClientTest, EarlyInboxQueryWaitsForTheFirstMessages) {
 TEST_F(StandaloneClientTest, RequestsFailWhileTheDaemonIsOffline) {
   daemon.listening = false;
   session->start(*this);
-  std::string told;
+  std::string error;
   session->request(MessageType::ListAgents, "{}", Millis{100},
-                   [&](Result<json::object> answer) { told = answer.error().message(); });
+                   [&](Result<json::object> answer) { error = answer.error().message(); });
   loop.run_now();
-  EXPECT_NE(told.find("agent-relay up"), std::string::npos);
+  EXPECT_NE(error.find("agent-relay up"), std::string::npos);
   EXPECT_NE(page({.limit = 9}).find("agent-relay up"), std::string::npos);
 }
 
-TEST_F(StandaloneClientTest, ErrorSaysOnceHowToStartTheDaemon) {
+TEST_F(StandaloneClientTest, ErrorNamesTheStartCommandOnce) {
   /// Connecting fails as without a listener.
   struct Nowhere final : net::Network {
     Result<std::unique_ptr<net::Listener>> listen(const std::string&, net::OnAccept) override { return fail("no"); }
@@ -317,7 +317,7 @@ TEST_F(StandaloneClientTest, ErrorSaysOnceHowToStartTheDaemon) {
 
 TEST_F(StandaloneClientTest, FatalErrorIsReported) {
   start_ready();
-  daemon.say(MessageType::Error, "e", R"({"code":"UNAUTHORIZED","message":"the name is taken","fatal":true})");
+  daemon.send(MessageType::Error, "e", R"({"code":"UNAUTHORIZED","message":"the name is taken","fatal":true})");
   EXPECT_NE(unknown.find("the name is taken"), std::string::npos);
   send({.to = "Bob", .body = "hi"});
   EXPECT_NE(outcome.find("the name is taken"), std::string::npos);
@@ -326,36 +326,36 @@ TEST_F(StandaloneClientTest, FatalErrorIsReported) {
 
 TEST_F(StandaloneClientTest, HelloDeclaresItsCapabilities) {
   session->start(*this);
-  const auto hello = daemon.heard().at(0);
+  const auto hello = daemon.take_frames().at(0);
   EXPECT_EQ(json::serialize(hello.payload.at("capabilities").at("delivery")),
             R"({"modes":["immediate","next-message","next-tool-call","on-idle","manual"],"queue":true})");
   EXPECT_EQ(hello.payload.at("capabilities").at("lifecycle").at("pause"), json::value(true));
 }
 
-TEST_F(StandaloneClientTest, PausedInboxIsShownOnRequest) {
+TEST_F(StandaloneClientTest, PausedInboxIsReadableOnRequest) {
   start_ready();
-  daemon.say(MessageType::Pause, "p", R"({"paused":true,"reason":"lunch"})");
+  daemon.send(MessageType::Pause, "p", R"({"paused":true,"reason":"lunch"})");
   deliver(1, "hi");
-  EXPECT_EQ(notices, 0) << "who waits is not woken";
+  EXPECT_EQ(notices, 0) << "a waiting call is not woken";
   session->inbox({.limit = 9}, [](Result<InboxPage> page) { EXPECT_TRUE(page->paused); });
   EXPECT_EQ(page({.limit = 9}), "m1:hi ");
-  daemon.say(MessageType::Pause, "p", R"({"paused":false})");
+  daemon.send(MessageType::Pause, "p", R"({"paused":false})");
   loop.run_now();
   EXPECT_EQ(notices, 1);
 }
 
 TEST_F(StandaloneClientTest, FlushAnnouncesAMessage) {
   start_ready();
-  const auto say = [&](int seq, int lane) {
-    daemon.say(MessageType::Deliver, "d-1", R"({"kind":"message","body":"hi"})", "Bob", "",
-               format(R"({{"seq":{},"session_id":"s1","messageId":"m1","lane":{},"mode":"{}"}})", seq, lane,
-                      lane == 0 ? "on-idle" : "manual"));
+  const auto deliver = [&](int seq, int lane) {
+    daemon.send(MessageType::Deliver, "d-1", R"({"kind":"message","body":"hi"})", "Bob", "",
+                format(R"({{"seq":{},"session_id":"s1","messageId":"m1","lane":{},"mode":"{}"}})", seq, lane,
+                       lane == 0 ? "on-idle" : "manual"));
     loop.run_now();
   };
-  say(1, protocol::lane_code(protocol::Lane{protocol::DeliveryMode::Manual}));
+  deliver(1, protocol::lane_code(protocol::Lane{protocol::DeliveryMode::Manual}));
   session->inbox({.limit = 9}, [](Result<InboxPage> page) { EXPECT_TRUE(page->messages.at(0).held()); });
   const auto before = notices;
-  say(7, 0);
+  deliver(7, 0);
   EXPECT_EQ(notices, before + 1);
   session->inbox({.limit = 9}, [](Result<InboxPage> page) { EXPECT_TRUE(page->messages.at(0).wakes()); });
 }
@@ -375,7 +375,7 @@ TEST_F(StandaloneClientTest, ReadsAttachmentsAndExpectedAnswers) {
                R"("sha256":"00","mediaType":"text/plain"},{"name":"nowhere"},5]}})",
            .payload_meta = R"({"sync":{"correlationId":"c","blocking":true}})",
            .delivery = R"({"seq":1,"session_id":"s1","messageId":"m1"})"}));
-  daemon.say_bytes(frame);
+  daemon.send_bytes(frame);
   loop.run_now();
   session->inbox({.limit = 9}, [](Result<InboxPage> page) {
     const auto& message = page->messages.at(0);
@@ -389,7 +389,7 @@ TEST_F(StandaloneClientTest, ReadsAttachmentsAndExpectedAnswers) {
 
 TEST_F(StandaloneClientTest, RedeliveredMessageHasItsOwnExpiry) {
   start_ready();
-  const auto say = [&](int seq, WallMs end) {
+  const auto deliver = [&](int seq, WallMs end) {
     std::string frame;
     const auto id = format("d-{}", seq);
     protocol::append_frame(
@@ -402,30 +402,30 @@ TEST_F(StandaloneClientTest, RedeliveredMessageHasItsOwnExpiry) {
              .payload = R"({"kind":"message","body":"hi"})",
              .payload_meta = R"({"ttl_ms":1000})",
              .delivery = format(R"({{"seq":{},"session_id":"s1","messageId":"m{}","expiresAt":{}}})", seq, seq, end)}));
-    daemon.say_bytes(frame);
+    daemon.send_bytes(frame);
     loop.run_now();
   };
-  say(1, 0);
-  say(2, loop.now().wall + 500);
+  deliver(1, 0);
+  deliver(2, loop.now().wall + 500);
   EXPECT_EQ(page({.limit = 9}), "m1:hi m2:hi ");
   loop.advance(Millis{1'000});
   EXPECT_EQ(page({.limit = 9}), "m1:hi ");
 }
 
-TEST_F(StandaloneClientTest, CancelledMessageIsNotShown) {
+TEST_F(StandaloneClientTest, CancelledMessageIsNotReturned) {
   start_ready();
   deliver(1, "one");
   deliver(2, "two");
-  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-1"})");
+  daemon.send(MessageType::Cancel, "c", R"({"deliveryId":"d-1"})");
   EXPECT_EQ(page({.limit = 9}), "m2:two ");
 }
 
 TEST_F(StandaloneClientTest, ReceiptNamesMcpAsVia) {
   start_ready();
   deliver(1, "one");
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   (void)page({.take = true, .limit = 9});
-  const auto receipt = daemon.heard().back().payload;
+  const auto receipt = daemon.take_frames().back().payload;
   EXPECT_EQ(string_member(receipt, "via"), "mcp");
   EXPECT_EQ(string_member(receipt, "proof"), "seen");
   EXPECT_EQ(string_member(receipt, "evidence"), "mcp m1");

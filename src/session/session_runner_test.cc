@@ -73,10 +73,10 @@ struct SessionRunnerTest : ::testing::Test {
   }
   void start_quietly() {
     start();
-    (void)daemon.heard();
+    (void)daemon.take_frames();
   }
   void deliver(std::string_view id, int seq, DeliveryMode mode = DeliveryMode::OnIdle, std::string_view more = {}) {
-    daemon.say(MessageType::Deliver, id, R"({"kind":"message","body":"hello"})", "Bob", {},
+    daemon.send(MessageType::Deliver, id, R"({"kind":"message","body":"hello"})", "Bob", {},
                format(R"({{"seq":{},"session_id":"s1","messageId":"k7mx2p9d","lane":{}{}}})", seq,
                       protocol::lane_code({mode, protocol::Priority::Normal}), more));
   }
@@ -84,13 +84,13 @@ struct SessionRunnerTest : ::testing::Test {
   void be_silent(Millis span) {
     for (Millis passed{0}; passed < span; passed += Millis{5'000}) {
       loop.advance(Millis{5'000});
-      daemon.say(MessageType::Ping, "p", "{}");
+      daemon.send(MessageType::Ping, "p", "{}");
     }
   }
   /// The receipts sent since the last call.
   std::vector<protocol::Receipt> said() {
     std::vector<protocol::Receipt> all;
-    for (const auto& frame : daemon.heard())
+    for (const auto& frame : daemon.take_frames())
       if (frame.type == "RECEIPT") all.push_back(*protocol::parse_receipt(json::serialize(frame.payload)));
     return all;
   }
@@ -100,9 +100,9 @@ TEST_F(SessionRunnerTest, HelloDeclaresTheCapabilities) {
   agent.modes = {};
   agent.modes.add(DeliveryMode::Immediate);
   start();
-  const auto heard = daemon.heard();
-  ASSERT_EQ(heard.at(0).type, "HELLO");
-  const auto hello = protocol::parse_hello(json::serialize(heard[0].payload));
+  const auto frames = daemon.take_frames();
+  ASSERT_EQ(frames.at(0).type, "HELLO");
+  const auto hello = protocol::parse_hello(json::serialize(frames[0].payload));
   ASSERT_TRUE(hello) << hello.error().message();
   EXPECT_EQ(hello->agent, "Alice");
   EXPECT_EQ(hello->capabilities.modes, agent.modes);
@@ -210,7 +210,7 @@ TEST_F(SessionRunnerTest, UnansweredMessageIsNotRepeatedAfterAReconnection) {
   start_quietly();
   deliver("d-1", 1);
   be_silent(Millis{60'000});
-  daemon.cut();
+  daemon.disconnect();
   loop.advance(Millis{200});
   daemon.welcome();
   deliver("d-1", 1);
@@ -242,7 +242,7 @@ TEST_F(SessionRunnerTest, AcceptedMessageCanBeMovedAndCancelled) {
   deliver("d-1", 1, DeliveryMode::OnIdle, R"(,"mode":"on-idle")");
   EXPECT_EQ(agent.moved, std::vector{DeliveryMode::OnIdle});
   EXPECT_EQ(agent.messages.size(), 1U);
-  daemon.say(MessageType::Cancel, "c", R"({"deliveryId":"d-1","reason":"no need"})");
+  daemon.send(MessageType::Cancel, "c", R"({"deliveryId":"d-1","reason":"no need"})");
   EXPECT_EQ(agent.cancelled, std::vector<std::string>{"d-1"});
   (void)said();
   runner->report("d-1", {.status = ReceiptStatus::Delivered});
@@ -252,39 +252,39 @@ TEST_F(SessionRunnerTest, AcceptedMessageCanBeMovedAndCancelled) {
 TEST_F(SessionRunnerTest, StatusIsReportedAgainAfterAReconnection) {
   start_quietly();
   runner->set_status(Status::Blocked, "waits for a person");
-  auto heard = daemon.heard();
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(heard[0].type, "SESSION_STATE");
-  EXPECT_EQ(string_member(heard[0].payload, "state"), "blocked");
-  EXPECT_EQ(string_member(heard[0].payload, "reason"), "waits for a person");
-  daemon.cut();
+  auto frames = daemon.take_frames();
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(frames[0].type, "SESSION_STATE");
+  EXPECT_EQ(string_member(frames[0].payload, "state"), "blocked");
+  EXPECT_EQ(string_member(frames[0].payload, "reason"), "waits for a person");
+  daemon.disconnect();
   runner->set_status(Status::Idle);
   loop.advance(Millis{200});
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   daemon.welcome();
-  heard = daemon.heard();
-  ASSERT_EQ(heard.size(), 1U);
-  EXPECT_EQ(string_member(heard[0].payload, "state"), "idle");
+  frames = daemon.take_frames();
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(string_member(frames[0].payload, "state"), "idle");
 }
 
 TEST_F(SessionRunnerTest, BoundaryCallbackRunsWhenItIsReached) {
   start_quietly();
   EXPECT_FALSE(runner->before_next_message());
   runner->set_status(Status::Active);
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   bool reached = false;
   ASSERT_TRUE(runner->before_next_tool_call([&] { reached = true; }));
-  const auto heard = daemon.heard();
-  ASSERT_EQ(heard.size(), 2U);
-  EXPECT_EQ(string_member(heard[0].payload, "boundary"), "tool-call");
-  EXPECT_EQ(string_member(heard[0].payload, "state"), "active");
+  const auto frames = daemon.take_frames();
+  ASSERT_EQ(frames.size(), 2U);
+  EXPECT_EQ(string_member(frames[0].payload, "boundary"), "tool-call");
+  EXPECT_EQ(string_member(frames[0].payload, "state"), "active");
   deliver("d-1", 1, DeliveryMode::NextToolCall);
   EXPECT_FALSE(reached);
-  daemon.say(MessageType::StatusResponse, heard[1].id, "{}");
+  daemon.send(MessageType::StatusResponse, frames[1].id, "{}");
   EXPECT_TRUE(reached);
   EXPECT_EQ(said().size(), 1U);
   ASSERT_TRUE(runner->before_next_message());
-  EXPECT_EQ(string_member(daemon.heard().at(0).payload, "boundary"), "message");
+  EXPECT_EQ(string_member(daemon.take_frames().at(0).payload, "boundary"), "message");
 }
 
 TEST_F(SessionRunnerTest, SentMessageGetsItsReceipts) {
@@ -293,11 +293,11 @@ TEST_F(SessionRunnerTest, SentMessageGetsItsReceipts) {
   const auto second = runner->send({.to = "Nobody", .text = "hi"});
   ASSERT_TRUE(first && second);
   EXPECT_FALSE(runner->send({.to = "", .text = "hi"}));
-  EXPECT_EQ(daemon.heard().size(), 2U);
-  daemon.say(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"k7mx2p9d"}})", *first));
-  daemon.say(MessageType::Nack, "n",
+  EXPECT_EQ(daemon.take_frames().size(), 2U);
+  daemon.send(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"k7mx2p9d"}})", *first));
+  daemon.send(MessageType::Nack, "n",
              format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody has that name"}})", *second));
-  daemon.say(
+  daemon.send(
       MessageType::Receipt, "r",
       format(R"({{"status":"delivered","deliveryId":"d-9","messageId":"{}","agent":"Bob","proof":"seen"}})", *first));
   EXPECT_EQ(agent.stored, std::vector{*first});
@@ -311,14 +311,14 @@ TEST_F(SessionRunnerTest, ReleaseReturnsAcceptedMessages) {
   agent.reply = [](ReceiptCallback answer) { answer({.status = ReceiptStatus::Accepted}); };
   start_quietly();
   deliver("d-1", 1);
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   runner->release("done for today");
   runner->release("again");
-  const auto heard = daemon.heard();
-  ASSERT_EQ(heard.size(), 2U);
-  EXPECT_EQ(string_member(heard[0].payload, "status"), "deferred");
-  EXPECT_TRUE(heard[0].payload.contains("availableAt"));
-  EXPECT_EQ(heard[1].type, "BYE");
+  const auto frames = daemon.take_frames();
+  ASSERT_EQ(frames.size(), 2U);
+  EXPECT_EQ(string_member(frames[0].payload, "status"), "deferred");
+  EXPECT_TRUE(frames[0].payload.contains("availableAt"));
+  EXPECT_EQ(frames[1].type, "BYE");
   EXPECT_EQ(agent.released, std::vector<std::string>{"done for today"});
 }
 
@@ -344,9 +344,9 @@ TEST_F(SessionRunnerTest, UnansweredMessageIsInDoubtAfterRelease) {
 
 TEST_F(SessionRunnerTest, FatalErrorReleasesTheSession) {
   start_quietly();
-  daemon.say(MessageType::Pause, "p", R"({"paused":true})");
+  daemon.send(MessageType::Pause, "p", R"({"paused":true})");
   EXPECT_EQ(agent.pauses, std::vector{true});
-  daemon.say(MessageType::Error, "e", R"({"code":"DUPLICATE_CONNECTION","message":"the name was taken","fatal":true})");
+  daemon.send(MessageType::Error, "e", R"({"code":"DUPLICATE_CONNECTION","message":"the name was taken","fatal":true})");
   ASSERT_EQ(agent.released.size(), 1U);
   EXPECT_NE(agent.released[0].find("the name was taken"), std::string::npos);
   runner->release("later");

@@ -40,29 +40,29 @@ struct SocketWorkspaceClientTest : ::testing::Test {
   /// The id of the only request of that type since the last call.
   std::string request_id(std::string_view type = "STATUS") {
     std::string id;
-    for (const auto& frame : daemon.heard())
+    for (const auto& frame : daemon.take_frames())
       if (frame.type == type) id = frame.id;
     return id;
   }
   void expect_response(std::string_view version) {
     const auto id = request_id();
     ASSERT_FALSE(id.empty()) << "no request";
-    daemon.say(MessageType::StatusResponse, id, format(R"({{"version":"{}"}})", version));
+    daemon.send(MessageType::StatusResponse, id, format(R"({{"version":"{}"}})", version));
     loop.run_now();
     ASSERT_FALSE(responses.empty());
     ASSERT_TRUE(responses.back().has_value()) << responses.back().error().message();
     EXPECT_EQ(string_member(*responses.back(), "version"), version);
   }
   void send_fatal(std::string_view code) {
-    daemon.say(MessageType::Error, "e", format(R"({{"code":"{}","message":"go","fatal":true}})", code));
+    daemon.send(MessageType::Error, "e", format(R"({{"code":"{}","message":"go","fatal":true}})", code));
     loop.run_now();
   }
   void emit(int number) {
-    daemon.say(MessageType::AgentEvent, "v", format(R"({{"event":{{"type":"x","_seq":{}}}}})", number));
+    daemon.send(MessageType::AgentEvent, "v", format(R"({{"event":{{"type":"x","_seq":{}}}}})", number));
   }
   std::vector<std::int64_t> subscribed() {
     std::vector<std::int64_t> since;
-    for (const auto& frame : daemon.heard())
+    for (const auto& frame : daemon.take_frames())
       if (frame.type == "EVENTS_SUBSCRIBE") since.push_back(integer_member(frame.payload, "since").value_or(-2));
     return since;
   }
@@ -76,7 +76,7 @@ TEST_F(SocketWorkspaceClientTest, FatalErrorFailsPendingRequestsAndNextRequestOp
 
   request();  // sent, without a response
   send_fatal("DUPLICATE_CONNECTION");
-  ASSERT_EQ(responses.size(), 2u) << "requests fail when the link does not come back";
+  ASSERT_EQ(responses.size(), 2u) << "requests fail when the link does not reconnect";
   EXPECT_TRUE(is(responses.back().error(), Errc::Lost)) << responses.back().error().message();
 
   const auto before = daemon.connects;
@@ -105,7 +105,7 @@ TEST_F(SocketWorkspaceClientTest, RequestDuringLinkStopUsesTheNextLink) {
   daemon.welcome();
   loop.run_now();
   expect_response("1");
-  daemon.say(MessageType::Error, "e", R"({"code":"BUSY","message":"go","fatal":true})");
+  daemon.send(MessageType::Error, "e", R"({"code":"BUSY","message":"go","fatal":true})");
   workspace.request(MessageType::Status, {},
                     [this](Result<json::object> response) { responses.push_back(std::move(response)); });
   loop.run_now();  // the old link is destroyed here
@@ -138,12 +138,12 @@ TEST_F(SocketWorkspaceClientTest, NewStoreIsDetectedByItsId) {
   loop.run_now();
   daemon.welcome("s", "t", "store-1");
   emit(4);
-  daemon.cut();
+  daemon.disconnect();
   loop.advance(Millis{2'000});
   ASSERT_TRUE(daemon.connected());
-  (void)daemon.heard();
+  (void)daemon.take_frames();
   daemon.welcome("s", "t", "store-2");
-  EXPECT_EQ(subscribed(), std::vector<std::int64_t>{0}) << "once, and from the beginning";
+  EXPECT_EQ(subscribed(), std::vector<std::int64_t>{0}) << "once, and from the start";
   emit(1);
   emit(2);
   EXPECT_EQ(listener.calls, (std::vector<std::string>{"4", "cut", "other log", "1", "2"}));

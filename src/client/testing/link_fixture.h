@@ -32,11 +32,11 @@ struct LinkFixture : ::testing::Test {
   void start_ready() {
     start();
     daemon.welcome();
-    (void)daemon.heard();
+    (void)daemon.take_frames();
   }
-  /// Cuts the line and lets the link come back, up to its HELLO.
+  /// Loses the connection and lets the link reconnect, up to its HELLO.
   void reconnect() {
-    daemon.cut();
+    daemon.disconnect();
     loop.advance(Millis{200});
     ASSERT_TRUE(daemon.connected());
   }
@@ -46,21 +46,21 @@ struct LinkFixture : ::testing::Test {
     return *link->send({"Bob", format(R"({{"kind":"message","body":"{}"}})", body)});
   }
   void ack(const std::string& message) {
-    daemon.say(protocol::MessageType::Ack, "a", format(R"({{"ack_id":"{}"}})", message));
+    daemon.send(protocol::MessageType::Ack, "a", format(R"({{"ack_id":"{}"}})", message));
   }
   void nack(const std::string& message, std::string_view code, int retry_after_ms = 0) {
-    daemon.say(
+    daemon.send(
         protocol::MessageType::Nack, "n",
         format(R"({{"nack_id":"{}","code":"{}","message":"no","retry_after_ms":{}}})", message, code, retry_after_ms));
   }
   void deliver(int seq, std::string_view from = "Bob", std::string_view topic = {}) {
-    daemon.say(protocol::MessageType::Deliver, format("d-{}{}", from, seq), R"({"body":"x"})", from, topic,
-               format(R"({{"seq":{},"session_id":"s1"}})", seq));
+    daemon.send(protocol::MessageType::Deliver, format("d-{}{}", from, seq), R"({"body":"x"})", from, topic,
+                format(R"({{"seq":{},"session_id":"s1"}})", seq));
   }
   /// The frames that the daemon received, as "TYPE" or "SEND n" / "ACK id".
-  std::vector<std::string> said() {
+  std::vector<std::string> sent_frames() {
     std::vector<std::string> all;
-    for (const auto& frame : daemon.heard()) {
+    for (const auto& frame : daemon.take_frames()) {
       if (frame.type == "SEND")
         all.push_back("SEND " + frame.id.substr(frame.id.rfind('-') + 1));
       else if (frame.type == "ACK")
@@ -72,6 +72,6 @@ struct LinkFixture : ::testing::Test {
   }
 };
 
-using Said = std::vector<std::string>;
+using Frames = std::vector<std::string>;
 
 }  // namespace relay::client::testing

@@ -1,7 +1,7 @@
 /// A directory in memory that drops unsynced bytes on a crash, and fails on request.
 ///
-/// Two crashes exist: `crash` (the program died: everything written stays) and `cut_power` (only synced bytes are sure;
-/// of the rest a random part survives, and the last bytes may be garbage).
+/// Two crashes exist: `crash` (the program died: everything written stays) and `cut_power` (only synced bytes are
+/// certain; of the rest a random part survives, and the last bytes may be garbage).
 #pragma once
 
 #include <map>
@@ -24,11 +24,11 @@ class MemoryDirectory final : public Directory {
   Result<void> sync() override;
   Result<std::unique_ptr<DirectoryLock>> lock(const std::string& name) override;
 
-  /// The program died; open files of the old life are dead.
+  /// The program died; its open files become unusable.
   void crash() { ++life_; }
   void cut_power(Random& random);
 
-  /// The next appends and syncs fail, this many times (an append then leaves half of its bytes).
+  /// The next appends and syncs fail, this many times (an append then writes half of its bytes).
   int fail_appends = 0;
   int fail_syncs = 0;
   int syncs = 0;

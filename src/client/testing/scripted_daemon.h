@@ -34,18 +34,18 @@ class ScriptedDaemon final : public net::Network {
   }
 
   /// The frames that arrived since the last call.
-  std::vector<Frame> heard() { return std::exchange(heard_, {}); }
+  std::vector<Frame> take_frames() { return std::exchange(frames_, {}); }
 
-  void say(protocol::MessageType type, std::string_view id, std::string_view payload, std::string_view from = {},
-           std::string_view topic = {}, std::string_view delivery = {}) {
+  void send(protocol::MessageType type, std::string_view id, std::string_view payload, std::string_view from = {},
+            std::string_view topic = {}, std::string_view delivery = {}) {
     std::string bytes;
     protocol::append_frame(
         bytes, protocol::HeaderStyle::Four,
         protocol::write_envelope(
             {.type = type, .id = id, .ts = 1, .from = from, .topic = topic, .payload = payload, .delivery = delivery}));
-    say_bytes(bytes);
+    send_bytes(bytes);
   }
-  void say_bytes(std::string_view bytes) {
+  void send_bytes(std::string_view bytes) {
     RELAY_ASSERT(end_ != nullptr);
     end_->listener->on_bytes(bytes);
   }
@@ -57,13 +57,13 @@ class ScriptedDaemon final : public net::Network {
                              .append("\",\"server\":{\"max_frame_bytes\":1048576,\"heartbeat_ms\":5000,\"store_id\":\"")
                              .append(store)
                              .append("\"}}");
-    say(protocol::MessageType::Welcome, "w", payload);
+    send(protocol::MessageType::Welcome, "w", payload);
   }
-  void cut() {
+  void disconnect() {
     auto* end = std::exchange(end_, nullptr);
     if (end != nullptr) end->listener->on_closed("the peer closed the connection");
   }
-  void took_all() {
+  void read_all() {
     slow_bytes = 0;
     if (end_ != nullptr) end_->listener->on_written(0);
   }
@@ -80,7 +80,7 @@ class ScriptedDaemon final : public net::Network {
     void write(std::string_view bytes) override {
       reader.push(bytes);
       if (daemon.slow_bytes > 0) daemon.slow_bytes += bytes.size();
-      for (auto frame = reader.next(); frame && *frame; frame = reader.next()) daemon.hear(**frame);
+      for (auto frame = reader.next(); frame && *frame; frame = reader.next()) daemon.on_frame(**frame);
     }
     [[nodiscard]] std::size_t bytes_waiting() const override { return daemon.slow_bytes; }
     void pause_reading() override {}
@@ -93,7 +93,7 @@ class ScriptedDaemon final : public net::Network {
     protocol::FrameReader reader;
   };
 
-  void hear(std::string_view text) {
+  void on_frame(std::string_view text) {
     auto object = parse_json_object(text);
     RELAY_ASSERT(object.has_value());
     Frame frame{string_member(*object, "type").value_or(""),
@@ -103,11 +103,11 @@ class ScriptedDaemon final : public net::Network {
                 {},
                 *object};
     if (const auto* payload = object_member(*object, "payload")) frame.payload = *payload;
-    heard_.push_back(std::move(frame));
+    frames_.push_back(std::move(frame));
   }
 
   End* end_ = nullptr;
-  std::vector<Frame> heard_;
+  std::vector<Frame> frames_;
 };
 
 }  // namespace relay::client::testing

@@ -1,8 +1,8 @@
 /// An event loop with a manual clock: tasks run in order as the clock passes their time, in one thread, without
 /// sleeping.
 ///
-/// Invariants: tasks of one moment run in the command they were given; nothing runs inside `post` or `at`. The wall
-///   clock may be pushed about without the steady clock noticing.
+/// Invariants: tasks due at the same time run in the order they were added; nothing runs inside `post` or `at`. The
+///   wall clock may be set without changing the steady clock.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class VirtualLoop final : public net::EventLoop {
   /// Like `after`, without a handle: nothing cancels it.
   void call_after(std::chrono::nanoseconds delay, net::Task task) { put(now_ + delay, std::move(task)); }
 
-  /// Runs the next task, moving the clock to it; false when nothing waits or it would be later than `until`.
+  /// Runs the next task, moving the clock to it; false if no task is due until then.
   bool step(SteadyTime until = SteadyTime::max()) {
     if (queue_->empty() || queue_->begin()->first.first > until) return false;
     auto node = queue_->extract(queue_->begin());
@@ -38,7 +38,7 @@ class VirtualLoop final : public net::EventLoop {
     node.mapped()();
     return true;
   }
-  /// Runs everything that is due within `span`; the clock then is at its end.
+  /// Runs everything that is due within `span`; the clock is then at its end.
   void advance(Millis span) {
     const auto until = now_ + span;
     while (step(until)) {}

@@ -36,7 +36,7 @@ inline constexpr std::string_view kModernMeta =
 
 struct ServerFixture : ::testing::Test {
   RecordingRequestHandler handler;
-  std::vector<json::object> said;
+  std::vector<json::object> responses;
   int arrays = 0;  // lines that were arrays
   Server server{{.version = "1.2.3",
                  .instructions = "be kind",
@@ -49,19 +49,19 @@ struct ServerFixture : ::testing::Test {
                   const auto value = parse_json(line).value();
                   if (const auto* batch = value.if_array()) {
                     ++arrays;
-                    for (const auto& one : *batch) said.push_back(one.get_object());
+                    for (const auto& one : *batch) responses.push_back(one.get_object());
                   } else {
-                    said.push_back(value.get_object());
+                    responses.push_back(value.get_object());
                   }
                   if (written) written();
                 }};
 
   /// The response to this line.
   json::object ask(std::string_view line) {
-    said.clear();
+    responses.clear();
     server.on_line(line);
-    EXPECT_EQ(said.size(), 1U) << line;
-    return said.empty() ? json::object{} : said.front();
+    EXPECT_EQ(responses.size(), 1U) << line;
+    return responses.empty() ? json::object{} : responses.front();
   }
   json::object legacy(std::string_view method, std::string_view params = "{}", int id = 7) {
     return ask(format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", id, method, params));
@@ -76,7 +76,7 @@ struct ServerFixture : ::testing::Test {
   void shake_hands(std::string_view revision = "2025-11-25") {
     legacy("initialize", format(R"({{"protocolVersion":"{}","capabilities":{{}}}})", revision));
     server.on_line(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
-    said.clear();
+    responses.clear();
   }
   static std::int64_t code(const json::object& answer) {
     const auto* error = object_member(answer, "error");

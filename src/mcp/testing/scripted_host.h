@@ -21,34 +21,34 @@ class ScriptedHost final : public net::Network {
     on_connect(std::make_unique<End>(*this));
   }
 
-  void say(const json::object& frame) {
+  void send(const json::object& frame) {
     std::string bytes;
     protocol::append_frame(bytes, protocol::HeaderStyle::Four, json::serialize(frame));
     end_->listener->on_bytes(bytes);
   }
-  /// The response to the last request, with further members.
+  /// The response to the last request, with additional members.
   void answer(json::object frame) {
-    frame["method"] = asked.back()["method"];
-    frame["id"] = asked.back()["id"];
+    frame["method"] = requests.back()["method"];
+    frame["id"] = requests.back()["id"];
     if (!frame.contains("ok")) frame["ok"] = true;
-    say(frame);
+    send(frame);
   }
-  void say_bytes(std::string_view bytes) { end_->listener->on_bytes(bytes); }
+  void send_bytes(std::string_view bytes) { end_->listener->on_bytes(bytes); }
   void close() { end_->listener->on_closed("the peer closed the connection"); }
 
   bool open = true;
-  std::vector<json::object> asked;
+  std::vector<json::object> requests;
 
  private:
   struct End final : net::Stream {
-    explicit End(ScriptedHost& owner) : door{owner} { door.end_ = this; }
+    explicit End(ScriptedHost& owner) : host{owner} { host.end_ = this; }
     ~End() override {
-      if (door.end_ == this) door.end_ = nullptr;
+      if (host.end_ == this) host.end_ = nullptr;
     }
     void start(net::StreamListener& to) override { listener = &to; }
     void write(std::string_view bytes) override {
       reader.push(bytes);
-      while (const auto frame = reader.next().value()) door.asked.push_back(parse_json_object(*frame).value());
+      while (const auto frame = reader.next().value()) host.requests.push_back(parse_json_object(*frame).value());
     }
     [[nodiscard]] std::size_t bytes_waiting() const override { return 0; }
     void pause_reading() override {}
@@ -56,7 +56,7 @@ class ScriptedHost final : public net::Network {
     void close(net::Drain) override {}
     [[nodiscard]] net::Peer peer() const override { return {}; }
 
-    ScriptedHost& door;
+    ScriptedHost& host;
     net::StreamListener* listener = nullptr;
     protocol::FrameReader reader;
   };
