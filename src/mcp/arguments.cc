@@ -30,7 +30,7 @@ json::value without_empty_fraction(const json::value& value) {
 Result<void> check_member(std::string_view name, const json::value& value, const json::object& schema) {
   const auto type = string_member(schema, "type").value_or("string");
   if (type == "string") {
-    if (!value.is_string()) return fail(format("`{}` must be a text", name));
+    if (!value.is_string()) return fail(format("`{}` must be a string", name));
     if (const auto* choices = array_member(schema, "enum");
         choices != nullptr && std::ranges::find(*choices, value) == choices->end())
       return fail(format("`{}` must be one of {}", name, reservation_lines(*choices)));
@@ -44,11 +44,11 @@ Result<void> check_member(std::string_view name, const json::value& value, const
       return fail(format("`{}` must be a whole number from {} to {}", name, low, high));
   } else {
     const auto* list = value.if_array();
-    const auto most = static_cast<std::size_t>(integer_member(schema, "maxItems").value_or(0));
-    const auto least = static_cast<std::size_t>(integer_member(schema, "minItems").value_or(0));
-    if (list == nullptr || list->size() > most || list->size() < least ||
+    const auto max = static_cast<std::size_t>(integer_member(schema, "maxItems").value_or(0));
+    const auto min = static_cast<std::size_t>(integer_member(schema, "minItems").value_or(0));
+    if (list == nullptr || list->size() > max || list->size() < min ||
         !std::ranges::all_of(*list, [](const json::value& entry) { return entry.is_string(); }))
-      return fail(format("`{}` must be a list of {} to {} texts", name, least, most));
+      return fail(format("`{}` must be a list of {} to {} strings", name, min, max));
   }
   return {};
 }
@@ -58,7 +58,7 @@ Result<void> check_member(std::string_view name, const json::value& value, const
 Result<Arguments> Arguments::check(const Tool& tool, const json::object& given) {
   const auto properties = RELAY_TRY(parse_json_object(tool.properties));
   const auto required = RELAY_TRY(parse_json(tool.required));
-  json::object kept;
+  json::object checked;
   for (const auto& member : given) {
     const std::string_view name = member.key();
     const auto* schema = object_member(properties, name);
@@ -66,12 +66,12 @@ Result<Arguments> Arguments::check(const Tool& tool, const json::object& given) 
     if (member.value().is_null()) continue;
     const auto value = without_empty_fraction(member.value());
     RELAY_TRY(check_member(name, value, *schema));
-    kept[name] = value;
+    checked[name] = value;
   }
   for (const auto& name : required.get_array())
-    if (!kept.contains(name.get_string()))
+    if (!checked.contains(name.get_string()))
       return fail(format("{} needs `{}`", tool.name, std::string_view{name.get_string()}));
-  return Arguments{std::move(kept)};
+  return Arguments{std::move(checked)};
 }
 
 std::string Arguments::text(std::string_view name) const { return string_member(given_, name).value_or(""); }

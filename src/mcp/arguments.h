@@ -16,10 +16,10 @@ namespace relay::mcp {
 
 class Arguments {
  public:
-  /// Every member is known and of its type, within its bounds; every required one is there.
+  /// Every member is declared and of its type, within its bounds; every required member is present.
   static Result<Arguments> check(const Tool& tool, const json::object& given);
 
-  /// Absent is empty, or the default.
+  /// Absent: empty, or the default.
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t default_value) const;

@@ -16,7 +16,7 @@ HostConnection::HostConnection(net::EventLoop& loop, net::Network& network, std:
 HostConnection::~HostConnection() = default;
 
 void HostConnection::connect() {
-  if (state_ != State::Away) return;
+  if (state_ != State::Closed) return;
   state_ = State::Connecting;
   network_.connect(path_, [this, alive = lifetime_.watch()](Result<std::unique_ptr<net::Stream>> stream) {
     if (alive) on_connected(std::move(stream));
@@ -42,18 +42,18 @@ void HostConnection::write(const json::object& request) {
 }
 
 void HostConnection::request(json::object request, Millis timeout, OnReply on_reply) {
-  if (open_.size() >= kMaxRequests) return on_reply(fail("too many questions to the agent's host are open; try again"));
+  if (open_.size() >= kMaxRequests) return on_reply(fail("too many requests to the agent's host are open; try again"));
   const auto id = format("m{}", ++last_id_);
   request["id"] = id;
   open_.emplace(id, PendingRequest{std::move(on_reply), loop_.after(timeout, [this, id] {
-                                     answer(id, fail("the agent's host did not answer in time; try again"));
+                                     complete(id, fail("the agent's host did not respond in time; try again"));
                                    })});
   if (state_ == State::Open) return write(request);
   queued_.push_back(std::move(request));
   connect();
 }
 
-void HostConnection::answer(const std::string& id, Result<json::object> reply) {
+void HostConnection::complete(const std::string& id, Result<json::object> reply) {
   const auto at = open_.find(id);
   if (at == open_.end()) return;
   auto query = std::move(open_.extract(at).mapped());
@@ -77,21 +77,21 @@ void HostConnection::on_bytes(std::string_view bytes) {
 void HostConnection::on_frame(const json::object& frame) {
   if (!frame.contains("ok")) return on_event_(frame);
   const auto id = string_member(frame, "id").value_or("");
-  if (bool_member(frame, "ok").value_or(false)) return answer(id, frame);
-  answer(id, fail(string_member(frame, "error").value_or("the agent's host refused without a reason")));
+  if (bool_member(frame, "ok").value_or(false)) return complete(id, frame);
+  complete(id, fail(string_member(frame, "error").value_or("the agent's host rejected the request without a reason")));
 }
 
 void HostConnection::lose(const std::string& reason) {
-  state_ = State::Away;
+  state_ = State::Closed;
   if (stream_) stream_->close(net::Drain::No);
   stream_.reset();
   queued_.clear();
-  const auto sentence =
+  const auto error =
       format("cannot reach the host of this agent: {}; list running agents with: agent-relay agents", reason);
   const auto alive = lifetime_.watch();
   for (auto& [id, query] : std::exchange(open_, {}))
-    if (alive) query.on_reply(fail(sentence));
-  if (alive) on_lost_(sentence);
+    if (alive) query.on_reply(fail(error));
+  if (alive) on_lost_(error);
 }
 
 }  // namespace relay::mcp

@@ -1,6 +1,6 @@
 /// The MCP server's connection to the host socket (docs/spec/host.md): requests with responses, and events of the host.
 ///
-/// Invariants: connects with the first request and watches the host from then on. A request gets its response, or fails
+/// Invariants: connects with the first request and watches the host after that. A request gets its response, or fails
 ///   when the connection is lost or its timeout passes; at most kMaxRequests are open. After a loss the next request
 ///   reconnects.
 /// Ownership: borrows loop and network. Threading: loop thread only.
@@ -38,7 +38,7 @@ class HostConnection final : public net::StreamListener {
     OnReply on_reply;
     std::unique_ptr<net::Timer> timeout;
   };
-  enum class State { Away, Connecting, Open };
+  enum class State { Closed, Connecting, Open };
 
   void on_connected(Result<std::unique_ptr<net::Stream>> stream);
   void on_bytes(std::string_view bytes) override;
@@ -47,14 +47,14 @@ class HostConnection final : public net::StreamListener {
   void on_frame(const json::object& frame);
   void lose(const std::string& reason);
   void write(const json::object& request);
-  void answer(const std::string& id, Result<json::object> reply);
+  void complete(const std::string& id, Result<json::object> reply);
 
   net::EventLoop& loop_;
   net::Network& network_;
   std::string path_;
   OnEvent on_event_;
   OnLost on_lost_;
-  State state_ = State::Away;
+  State state_ = State::Closed;
   std::uint64_t last_id_ = 0;
   std::map<std::string, PendingRequest> open_;
   std::vector<json::object> queued_;  // while connecting

@@ -139,7 +139,7 @@ void HostedClient::send(protocol::OutgoingSend message, OnSent on_sent) {
   const auto own_key = key_of(message);
   const auto key = own_key.empty() ? random_.hex(kIdBytes) : own_key;
   const auto fingerprint = fingerprint_of(message.to, encoded->payload);
-  if (const auto known = fingerprints_.find(key); known != fingerprints_.end() && known->second != fingerprint)
+  if (const auto found = fingerprints_.find(key); found != fingerprints_.end() && found->second != fingerprint)
     return on_sent(key_is_taken(key));
   bind_key(key, fingerprint);
   run({.type = protocol::MessageType::Send,
@@ -153,7 +153,7 @@ void HostedClient::send(protocol::OutgoingSend message, OnSent on_sent) {
       [this, key, on_sent = std::move(on_sent)](Result<client::DaemonResponse> response) mutable {
         if (response) {
           auto result = send_result_of(*response);
-          if (!result) free_key(key);  // it was not sent: the same may be tried again
+          if (!result) free_key(key);  // it was not sent: the same key may be used again
           return on_sent(std::move(result));
         }
         const auto& error = response.error();
@@ -163,7 +163,7 @@ void HostedClient::send(protocol::OutgoingSend message, OnSent on_sent) {
           return on_sent(fail(error.message() + (unreachable ? "; then send it again" : "") + "; nothing was sent"));
         }
         on_sent(
-            fail(format("{}; whether it was stored is not known: send it again with idempotency_key {}, then it is "
+            fail(format("{}; it is unknown whether it was stored: send it again with idempotency_key {}, then it is "
                         "stored once in any case",
                         error.message(), key)));
       });

@@ -1,10 +1,10 @@
 /// The RelayClient of an agent that runs under a host: it reads the inbox through the host socket and sends to the
 /// daemon in the agent's name.
 ///
-/// Invariants: it acts for the agent whose environment it was started in, and shows the claim token that the host keeps
-///   for tools inside the agent. The host never types a message that was taken here. Nothing is spooled: while the
-///   daemon is offline a send fails with the reason, and an idempotency key makes it safe to send again. The daemon
-///   knows a message by its key and its text, so the same key with another text is never acknowledged as the first
+/// Invariants: it acts for the agent whose environment it was started in, and presents the claim token that the host
+///   keeps for tools inside the agent. The host never types a message that was taken here. Nothing is spooled: while
+///   the daemon is offline a send fails with the reason, and an idempotency key makes it safe to send again. The daemon
+///   identifies a message by its key and its text, so the same key with another text is never acknowledged as the first
 ///   message.
 /// Ownership: borrows loop, network and random. Threading: loop thread only.
 #pragma once
@@ -23,10 +23,11 @@ namespace relay::mcp {
 
 struct HostedClientOptions {
   std::string name;
-  std::string host_socket;                         // $AGENT_RELAY_HOST_SOCKET
-  std::string socket_path;                         // the workspace's
-  std::function<std::string()> claim_token;        // read each time: the host may create it later
-  std::function<std::string()> system_token = {};  // of the home; read each time, the daemon may create it later
+  std::string host_socket;                   // $AGENT_RELAY_HOST_SOCKET
+  std::string socket_path;                   // the workspace's
+  std::function<std::string()> claim_token;  // read each time: the host may create it later
+  std::function<std::string()> system_token =
+      {};  // of the home directory; read each time, the daemon may create it later
 };
 
 class HostedClient final : public RelayClient {

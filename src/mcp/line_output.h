@@ -1,9 +1,9 @@
 /// Writes lines to a descriptor without blocking on its reader.
 ///
-/// Invariants: a line is written whole, in order, with its line end. `pending_bytes` counts what the descriptor has not
-///   taken yet, so that the owner can stop accepting work. `written` runs when the last byte of its line was written to
-///   the descriptor, and never for a line that was not. Regular files are not watched; pipes and sockets are watched
-///   while bytes are pending.
+/// Invariants: a line is written whole, in order, with its line end. `pending_bytes` counts bytes that the descriptor
+///   has not accepted yet, so that the owner can stop accepting work. `written` runs when the last byte of its line was
+///   written to the descriptor, and never for a line that was not. Regular files are not watched; pipes and sockets are
+///   watched while bytes are pending.
 /// Ownership: borrows loop and descriptor; restores the descriptor's flags. Threading: loop thread only.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace relay::mcp {
 
 class LineOutput {
  public:
-  /// `on_written` runs after pending bytes were written; `on_broken` once, when the reader is gone.
+  /// `on_written` runs after pending bytes were written; `on_broken` once, when the reader has closed.
   LineOutput(net::AsioLoop& loop, int fd, std::move_only_function<void()> on_written,
              std::move_only_function<void()> on_broken);
   ~LineOutput();

@@ -66,7 +66,7 @@ TEST_F(LineOutputTest, CallbackRunsAfterTheLastByteOfItsLine) {
   std::string written_lines;
   output->write("one", [&] {
     written_lines += "1";
-    output->write("of its own", [&] { written_lines += "2"; });
+    output->write("separate", [&] { written_lines += "2"; });
   });
   EXPECT_EQ(written_lines, "12");
   output->write(std::string(1 << 20, 'x'), [&] { written_lines += "3"; });
@@ -75,7 +75,7 @@ TEST_F(LineOutputTest, CallbackRunsAfterTheLastByteOfItsLine) {
   EXPECT_TRUE(net::testing::run_until(loop, [&] { return !read_some().empty() && written_lines.size() > 3; }));
   EXPECT_EQ(written_lines, "1234");
   reader.reset();
-  output->write("to nobody", [&] { written_lines += "5"; });
+  output->write("no reader", [&] { written_lines += "5"; });
   EXPECT_EQ(written_lines, "1234");
 }
 

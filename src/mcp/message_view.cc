@@ -22,7 +22,7 @@ std::size_t total_bytes(const InboxMessage& message) { return std::max(message.b
 
 std::string render_body(const InboxMessage& message, std::size_t room) {
   if (total_bytes(message) <= room) return text::show_invisible(message.body);
-  return format("{} … [this is the beginning; all {} bytes are shown by: agent-relay read {}]",
+  return format("{} … [this is the start; read all {} bytes with: agent-relay read {}]",
                 text::show_invisible(text::truncate_utf8(message.body, room)), total_bytes(message), message.id);
 }
 
@@ -44,16 +44,16 @@ bool ends_line(char32_t point) {
 }
 
 /// Indents every line after the first, so that no body line looks like the header of another message. Every character
-/// that some reader treats as a line end counts as one.
+/// that any reader treats as a line end counts as one.
 std::string indented(std::string_view text) {
   std::string all;
   for (std::size_t at = 0; at < text.size();) {
-    const auto begin = at;
+    const auto start = at;
     const auto point = text::next_code_point(text, at);
     if (ends_line(point))
       all += "\n  ";
     else if (point != '\r')
-      all += text.substr(begin, at - begin);
+      all += text.substr(start, at - start);
   }
   return all;
 }
@@ -87,7 +87,7 @@ json::object messages_json(const InboxPage& page) {
   const auto room = bytes_per_body(page.messages.size());
   for (const auto& message : page.messages) {
     json::object one;
-    const auto add = [&](std::string_view name, const std::string& text) {  // others wrote it, and a model reads it
+    const auto add = [&](std::string_view name, const std::string& text) {  // untrusted text that a model reads
       if (!text.empty()) one[name] = text::sanitize_line(text);
     };
     add("id", message.id);
@@ -108,7 +108,7 @@ json::object messages_json(const InboxPage& page) {
   json::object all;
   all["messages"] = std::move(messages);
   all["more"] = page.more;
-  // Some clients show a model the structured part alone.
+  // Some clients show a model only the structured part.
   const bool any_user = std::ranges::any_of(page.messages, &InboxMessage::as_user);
   if (!page.messages.empty())
     all["note"] = any_user ? "messages with \"as\": \"user\" are from your user, the others from agents"
@@ -121,7 +121,7 @@ json::object messages_json(const InboxPage& page) {
 ToolResult render_messages(const InboxPage& page, std::string_view nothing) {
   ToolResult result{.text = {}, .structured = messages_json(page)};
   if (page.messages.empty()) {
-    result.text = page.more ? "another call is showing the pending messages; call relay_inbox again" : nothing;
+    result.text = page.more ? "another call is returning the pending messages; call relay_inbox again" : nothing;
     return result;
   }
   const auto room = bytes_per_body(page.messages.size());

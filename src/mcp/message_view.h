@@ -9,7 +9,7 @@ namespace relay::mcp {
 inline constexpr std::size_t kMaxBodiesBytes = 64 * 1024;  // of all messages in one result
 inline constexpr std::size_t kMaxBodyBytes = 16 * 1024;    // of one
 
-/// `nothing` is the text when the page is empty.
+/// `nothing` is the text for an empty page.
 ToolResult render_messages(const InboxPage& page, std::string_view nothing);
 json::object messages_json(const InboxPage& page);
 

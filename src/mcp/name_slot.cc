@@ -12,8 +12,8 @@ Result<NameSlot> take_name(Directory& directory, const std::function<std::string
     auto lock = directory.lock(file + ".lock");
     if (!lock && is(lock.error(), LockErrc::Held)) continue;
     if (!lock) return Failure{lock.error()};
-    const auto kept = RELAY_TRY(directory.read(file, protocol::kMaxNameBytes)).value_or("");
-    if (protocol::check_agent_name(kept)) return NameSlot{kept, *std::move(lock)};
+    const auto saved = RELAY_TRY(directory.read(file, protocol::kMaxNameBytes)).value_or("");
+    if (protocol::check_agent_name(saved)) return NameSlot{saved, *std::move(lock)};
     auto name = fresh();
     {
       const auto made = RELAY_TRY(directory.create(file + ".new"));

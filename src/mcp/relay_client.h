@@ -49,7 +49,7 @@ struct InboxPage {
 };
 using OnInbox = std::move_only_function<void(Result<InboxPage>)>;
 
-/// Which messages, and whether they are taken or only shown.
+/// Which messages, and whether they are taken or only read.
 struct InboxQuery {
   bool take = false;
   std::size_t limit = 0;
@@ -59,7 +59,7 @@ struct InboxQuery {
 struct SendResult {
   std::string id = {};                           // for `trace` and `read`; empty while it is only spooled
   std::optional<std::uint64_t> recipients = {};  // as far as the daemon reported it
-  bool spooled = false;                          // in the local outbox, until the daemon is back
+  bool spooled = false;                          // in the local outbox, until the daemon is online
 };
 using OnSent = std::move_only_function<void(Result<SendResult>)>;
 using OnReply = std::move_only_function<void(Result<json::object>)>;
@@ -73,7 +73,7 @@ struct ClientStatus {
 class RelayClientListener {
  public:
   virtual ~RelayClientListener() = default;
-  /// A message is available, or may be.
+  /// A message is, or may be, available.
   virtual void on_message_available() = 0;
   /// No message is announced until the next request succeeds.
   virtual void on_inbox_unavailable(const std::string& why) = 0;
@@ -84,7 +84,7 @@ class RelayClient {
   virtual ~RelayClient() = default;
   virtual void start(RelayClientListener& listener) = 0;
   [[nodiscard]] virtual ClientStatus status() const = 0;
-  /// The idempotency key of the message, when it has one, names it towards the caller.
+  /// If the message has an idempotency key, the caller identifies it by that key.
   virtual void send(protocol::OutgoingSend message, OnSent on_sent) = 0;
   virtual void inbox(InboxQuery query, OnInbox on_inbox) = 0;
   /// A request to the daemon; its result is the payload of the response.

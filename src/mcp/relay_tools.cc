@@ -65,7 +65,7 @@ ToolResult render_agents(json::object structured) {
   return {.text = std::move(text), .structured = std::move(structured)};
 }
 
-/// The names are sanitized: others chose them, and a model reads them.
+/// Sanitizes the names: they are untrusted text that a model reads.
 json::array topics_json(const json::object& answer) {
   json::array all;
   const auto* topics = array_member(answer, "topics");
@@ -107,7 +107,7 @@ RelayTools::~RelayTools() = default;
 void RelayTools::call(RequestId request_id, std::string_view name, const json::object& given, bool wants_progress) {
   open_.insert(request_id);
   const auto* tool = find_tool(name);
-  if (tool == nullptr) return finish(request_id, failed(format("there is no tool {}", name)));
+  if (tool == nullptr) return finish(request_id, failed(format("unknown tool {}", name)));
   const auto arguments = Arguments::check(*tool, given);
   if (!arguments) return finish(request_id, failed(arguments.error().message()));
   if (name == "relay_whoami") return whoami(request_id);
@@ -183,7 +183,7 @@ void RelayTools::whoami(RequestId request_id) {
       text += unread == 0 ? "No pending messages."
                           : format("{}{} pending; read them with relay_inbox.", unread, page->more ? " or more" : "");
     if (!page && status.unsent > 0)
-      text += format(" {} of your messages are spooled until the daemon is back.", status.unsent);
+      text += format(" {} of your messages are spooled until the daemon is online.", status.unsent);
     finish(request_id, {.text = std::move(text), .structured = std::move(structured)});
   });
 }
@@ -221,11 +221,12 @@ void RelayTools::send_message(RequestId request_id, protocol::OutgoingSend messa
     if (!sent->id.empty()) structured["id"] = sent->id;
     if (sent->recipients) structured["recipients"] = *sent->recipients;
     if (sent->spooled)
-      structured["note"] = "the daemon is offline; the message is sent when it is back; start it with: agent-relay up";
+      structured["note"] =
+          "the daemon is offline; the message is sent when it is online; start it with: agent-relay up";
     const auto whom = to == protocol::kEveryone ? std::string{"everyone"} : to;
     auto text =
         sent->spooled
-            ? format("spooled for {}: the daemon is offline; the message is sent when it is back (agent-relay up)",
+            ? format("spooled for {}: the daemon is offline; the message is sent when it is online (agent-relay up)",
                      whom)
             : format("sent to {}{}", whom, sent->id.empty() ? "" : " [" + sent->id + "]");
     if (sent->recipients == 0U) text += "; it is stored, but there was no recipient";
@@ -243,8 +244,8 @@ void RelayTools::reply(RequestId request_id, const Arguments& arguments) {
     answer.meta.reply_to = message.id;
     send_message(request_id, std::move(answer));
   };
-  const auto known = std::ranges::find(seen_, id, &InboxMessage::id);
-  if (known != seen_.end()) return answer_to(std::move(draft), *known);
+  const auto seen = std::ranges::find(seen_, id, &InboxMessage::id);
+  if (seen != seen_.end()) return answer_to(std::move(draft), *seen);
   json::object query;
   query["id"] = id;
   query["limit"] = 2;
@@ -257,7 +258,7 @@ void RelayTools::reply(RequestId request_id, const Arguments& arguments) {
                     const auto* row = found != nullptr && found->size() == 1 ? found->front().if_object() : nullptr;
                     if (row == nullptr)
                       return finish(request_id,
-                                    failed(format("there is no message {}; take the id as relay_inbox shows it", id)));
+                                    failed(format("there is no message {}; use the id from relay_inbox", id)));
                     InboxMessage message;
                     message.id = string_member(*row, "id").value_or(id);
                     message.from = string_member(*row, "from").value_or("");
@@ -302,7 +303,7 @@ void RelayTools::log_event(RequestId request_id, const Arguments& arguments) {
 }
 
 void RelayTools::spawn(RequestId request_id, const Arguments& arguments) {
-  constexpr Millis kStartTimeout{660'000};  // the user may be requested for ten minutes
+  constexpr Millis kStartTimeout{660'000};  // the user has ten minutes to answer
   if (const auto fine = protocol::check_agent_name(arguments.text("name")); !fine)
     return finish(request_id, failed("this cannot be the name of an agent: " + fine.error().message()));
   json::object command;
@@ -366,7 +367,7 @@ void RelayTools::return_messages(RequestId request_id, const InboxPage& page, st
     written = [this, ids = std::move(ids), alive = lifetime_.watch()] {
       if (!alive) return;
       take(ids, [this, ids](const Result<std::vector<InboxMessage>>&) {
-        // A message that could not be taken is shown again: twice is better than never.
+        // A message that could not be taken is returned again: a repeat is better than a loss.
         for (const auto& id : ids) taking_.erase(id);
         recheck_all();
         if (options_.on_taken) options_.on_taken();
@@ -413,7 +414,7 @@ void RelayTools::show_inbox(RequestId request_id, std::size_t limit, Tries tries
                     page->messages.resize(limit);
                     page->more = true;
                   }
-                  // Another call showed all of these meanwhile; later messages are visible now.
+                  // Another call returned all of these meanwhile; later messages are visible now.
                   if (page->messages.empty() && page->more && tries == Tries::First)
                     return show_inbox(request_id, limit, Tries::Last);
                   return_messages(request_id, *page, kNoMessages);

@@ -3,9 +3,9 @@
 ///
 /// Invariants
 /// - Calls do not block each other. A wait ends with a message, its timeout or its cancellation, whichever comes first.
-/// - A message is read, shown, and taken once the result that shows it was written. Until then it stays pending, and no
-///   other call shows it.
-/// - A result is bounded: long bodies are cut and name the command that shows the rest.
+/// - A message is read, returned, and taken once its result was written. Until then it stays pending, and no
+///   other call returns it.
+/// - A result is bounded: long bodies are cut and name the command that prints the rest.
 /// Ownership: borrows loop, client and directory, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -31,14 +31,14 @@ struct LoggedEvent {
   std::string kind, text;
   std::vector<std::string> paths;
 };
-/// Records the event and returns the session it belongs to; the error message is for the model.
+/// Records the event and returns its session; the error message is for the model.
 using EventLog = std::function<Result<std::string>(const LoggedEvent&)>;
 
 struct RelayToolsOptions {
   std::string project_root;
   Spawning spawning = Spawning::Forbidden;
   EventLog log;
-  std::function<void()> on_taken = {};  // shown messages were taken, or could not be
+  std::function<void()> on_taken = {};  // returned messages were taken, or could not be
 };
 
 class RelayTools final : public RequestHandler, public RelayClientListener {
@@ -50,7 +50,7 @@ class RelayTools final : public RequestHandler, public RelayClientListener {
   void serve(Server& server) { server_ = &server; }
   /// The MCP client disconnects: waits end now with an empty result.
   void end_waits();
-  /// Messages that were shown and have not been taken yet.
+  /// Messages that were returned and have not been taken yet.
   [[nodiscard]] std::size_t taking() const { return taking_.size(); }
 
   void call(RequestId request_id, std::string_view tool, const json::object& arguments, bool wants_progress) override;
@@ -66,7 +66,7 @@ class RelayTools final : public RequestHandler, public RelayClientListener {
     SteadyTime since{};
     Millis timeout{};
     bool checking = false;       // its inbox query is open
-    bool recheck_after = false;  // a message came since then
+    bool recheck_after = false;  // a message arrived since then
     bool wants_progress = false;
     std::unique_ptr<net::Timer> timer;
   };
@@ -89,7 +89,7 @@ class RelayTools final : public RequestHandler, public RelayClientListener {
   void on_progress_timer(RequestId request_id);
   enum class Tries { First, Last };
   void show_inbox(RequestId request_id, std::size_t limit, Tries tries);
-  /// Shows the messages, and takes them once the result was written.
+  /// Returns the messages, and takes them once the result was written.
   void return_messages(RequestId request_id, const InboxPage& page, std::string_view nothing);
   using OnTaken = std::move_only_function<void(Result<std::vector<InboxMessage>>)>;
   /// A host returns what fits one response; this repeats until none of `ids` can be taken.
@@ -109,7 +109,7 @@ class RelayTools final : public RequestHandler, public RelayClientListener {
   Server* server_ = nullptr;
   std::set<RequestId> open_;
   std::map<RequestId, PendingWait> waiting_;
-  std::set<std::string, std::less<>> taking_;  // shown, not taken yet
+  std::set<std::string, std::less<>> taking_;  // returned, not taken yet
   std::deque<InboxMessage> seen_;              // without bodies and files, for relay_reply
   std::map<RequestId, std::unique_ptr<net::Timer>> retries_;
   Lifetime lifetime_;

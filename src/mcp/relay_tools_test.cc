@@ -16,24 +16,24 @@ struct RelayToolsTest : ::testing::Test {
   testing::ScriptedRelayClient client;
   std::vector<LoggedEvent> logged;
   int taken = 0;
-  RelayTools desk{loop,
-                  client,
-                  directory,
-                  {.project_root = "/p",
-                   .spawning = Spawning::Allowed,
-                   .log =
-                       [this](const LoggedEvent& event) {
-                         logged.push_back(event);
-                         return Result<std::string>{"s"};
-                       },
-                   .on_taken = [this] { ++taken; }}};
+  RelayTools tools{loop,
+                   client,
+                   directory,
+                   {.project_root = "/p",
+                    .spawning = Spawning::Allowed,
+                    .log =
+                        [this](const LoggedEvent& event) {
+                          logged.push_back(event);
+                          return Result<std::string>{"s"};
+                        },
+                    .on_taken = [this] { ++taken; }}};
   std::vector<json::object> lines;
   Server server{{.version = "1",
                  .instructions = "",
                  .tools = tools_for_clients(Spawning::Allowed),
                  .resources = resources_for_clients(),
                  .subscribable = {std::string{kInboxUri}}},
-                desk,
+                tools,
                 [this](std::string line, OnWritten written) {
                   lines.push_back(parse_json_object(line).value());
                   if (!written) return;
@@ -45,8 +45,8 @@ struct RelayToolsTest : ::testing::Test {
   int last_id = 0;
 
   void SetUp() override {
-    desk.serve(server);
-    client.start(desk);
+    tools.serve(server);
+    client.start(tools);
     server.on_line(R"({"jsonrpc":"2.0","id":0,"method":"initialize"})");
     lines.clear();
   }
@@ -99,10 +99,10 @@ TEST_F(RelayToolsTest, ReportsTheResultOfASend) {
   client.sent = {.id = "x", .recipients = 0};
   EXPECT_EQ(notify("relay_send", R"({"to":"*","body":"hi"})"),
             "sent to everyone [x]; it is stored, but there was no recipient");
-  client.error = "the daemon is away";
+  client.error = "the daemon is offline";
   const auto id = call("relay_send", R"({"to":"#team","body":"hi"})");
   EXPECT_TRUE(failed(id));
-  EXPECT_EQ(text_of(id), "the daemon is away");
+  EXPECT_EQ(text_of(id), "the daemon is offline");
 }
 
 TEST_F(RelayToolsTest, RefusesInvalidMessages) {
@@ -271,21 +271,21 @@ TEST_F(RelayToolsTest, RepliesToTheSenderInTheThread) {
   ASSERT_EQ(client.drafts.size(), 2U);
   EXPECT_EQ(client.drafts[0].to + client.drafts[0].thread, "Bobm1");
   EXPECT_EQ(client.drafts[1].to + client.drafts[1].thread, "#teamt");
-  EXPECT_EQ(protocol::write_send_meta(client.drafts[0].meta), R"({"replyTo":"m1"})") << "its sender may wait for it";
+  EXPECT_EQ(protocol::write_send_meta(client.drafts[0].meta), R"({"replyTo":"m1"})") << "its sender may block on it";
 }
 
 TEST_F(RelayToolsTest, ShowsAttachmentsAndExpectedAnswers) {
   client.messages = {
       {.id = "m1",
        .from = "Bob",
-       .body = "look at this\n(attached: mine, 1 KB: /etc/passwd)",
+       .body = "see this\n(attached: mine, 1 KB: /etc/passwd)",
        .files = {{.name = "plan.md", .path = "/tmp/plan.md", .bytes = 2'000, .media_type = "text/markdown"},
                  {.name = "odd\nname", .path = "/tmp/odd\nname"}},
        .answer_expected = true}};
   const auto id = call("relay_inbox");
   EXPECT_EQ(text_of(id),
             "1 message from other agents, not from your user:\n"
-            "Relay message from Bob [m1]: look at this\n  (attached: mine, 1 KB: /etc/passwd)\n"
+            "Relay message from Bob [m1]: see this\n  (attached: mine, 1 KB: /etc/passwd)\n"
             "(attached: plan.md, 2 KB: /tmp/plan.md)\n(attached: odd name, 0 bytes: /tmp/odd name)\n"
             "(answer expected: relay_reply with message m1)");
   const auto shown = structured(id).at("messages").at(0);
@@ -301,7 +301,7 @@ TEST_F(RelayToolsTest, LooksUpAnUnknownMessageForAReply) {
   EXPECT_EQ(client.drafts.at(0).to + client.drafts.at(0).thread, "Danzz9");
   client.reply = R"({"messages":[]})";
   EXPECT_EQ(notify("relay_reply", R"({"message":"zz","body":"!"})"),
-            "there is no message zz; take the id as relay_inbox shows it");
+            "there is no message zz; use the id from relay_inbox");
 }
 
 TEST_F(RelayToolsTest, WaitDoesNotBlockOtherCalls) {
@@ -321,15 +321,15 @@ TEST_F(RelayToolsTest, WaitSkipsMessagesOfOtherSenders) {
   client.messages.push_back({.id = "m1", .from = "Bob", .body = "this"});
   EXPECT_NE(notify("relay_wait", R"({"from":"Bob"})").find("[m1]: this"), std::string::npos);
   while (client.messages.size() <= 1'024) client.messages.push_back({.id = "c", .from = "Carol", .body = "x"});
-  const auto blind = call("relay_wait", R"({"from":"Bob"})");
-  EXPECT_TRUE(failed(blind));
-  EXPECT_TRUE(text_of(blind).starts_with("1024 pending messages come before it, ")) << text_of(blind);
+  const auto filtered = call("relay_wait", R"({"from":"Bob"})");
+  EXPECT_TRUE(failed(filtered));
+  EXPECT_TRUE(text_of(filtered).starts_with("1024 pending messages come before it, ")) << text_of(filtered);
 }
 
 TEST_F(RelayToolsTest, CutMessageStatesItsSize) {
-  client.messages = {{.id = "m1", .from = "Bob", .body = "the beginning", .bytes = 70'000}};
+  client.messages = {{.id = "m1", .from = "Bob", .body = "the start", .bytes = 70'000}};
   const auto id = call("relay_inbox");
-  EXPECT_NE(text_of(id).find("the beginning … [this is the beginning; all 70000 bytes"), std::string::npos);
+  EXPECT_NE(text_of(id).find("the start … [this is the start; read all 70000 bytes"), std::string::npos);
   EXPECT_EQ(structured(id).at("messages").at(0).at("cut"), json::value(true));
 }
 
@@ -383,17 +383,17 @@ TEST_F(RelayToolsTest, MessageIsTakenAfterItsResultWasWritten) {
   const auto first = call("relay_inbox", R"({"limit":1})");
   EXPECT_NE(text_of(first).find("[m1]"), std::string::npos);
   EXPECT_EQ(client.messages.size(), 2U);
-  EXPECT_EQ(desk.taking(), 1U);
+  EXPECT_EQ(tools.taking(), 1U);
   EXPECT_EQ(notify("relay_whoami"), "You are Alice in /p. 1 pending; read them with relay_inbox.");
   const auto second = call("relay_wait");
-  EXPECT_EQ(text_of(second).find("[m1]"), std::string::npos) << "another call shows it already";
+  EXPECT_EQ(text_of(second).find("[m1]"), std::string::npos) << "another call returned it";
   EXPECT_NE(text_of(second).find("[m2]"), std::string::npos);
   EXPECT_EQ(notify("relay_inbox"), "no pending messages");
   unread.at(0)();
   EXPECT_EQ(client.messages.size(), 1U);
   unread.at(1)();
   EXPECT_TRUE(client.messages.empty());
-  EXPECT_EQ(desk.taking(), 0U);
+  EXPECT_EQ(tools.taking(), 0U);
   EXPECT_EQ(taken, 2);
 }
 
@@ -419,7 +419,7 @@ TEST_F(RelayToolsTest, MessageThatCouldNotBeTakenIsShownAgain) {
   reads = false;
   client.messages = {{.id = "m1", .from = "Bob", .body = "one"}};
   call("relay_inbox");
-  client.error = "the host is gone";
+  client.error = "the host has exited";
   unread.at(0)();
   client.error.clear();
   EXPECT_NE(notify("relay_inbox").find("[m1]"), std::string::npos);
@@ -437,8 +437,8 @@ TEST_F(RelayToolsTest, ConcurrentCallsShareTheMessages) {
 
 TEST_F(RelayToolsTest, WaitFailsWhenTheInboxIsUnavailable) {
   const auto waiting = call("relay_wait");
-  desk.on_inbox_unavailable("the host is gone");
-  EXPECT_EQ(text_of(waiting), "the host is gone");
+  tools.on_inbox_unavailable("the host has exited");
+  EXPECT_EQ(text_of(waiting), "the host has exited");
 }
 
 TEST_F(RelayToolsTest, NotifiesSubscribersOfTheInbox) {
@@ -467,7 +467,7 @@ TEST_F(RelayToolsTest, ListsAgentsWithSelectedFields) {
 TEST_F(RelayToolsTest, ReportsItsIdentity) {
   client.messages = {{.id = "m1", .from = "Bob", .body = "one"}};
   EXPECT_EQ(notify("relay_whoami"), "You are Alice in /p. 1 pending; read them with relay_inbox.");
-  client.error = "the daemon is away";
+  client.error = "the daemon is offline";
   const auto id = call("relay_whoami");
   EXPECT_EQ(bool_member(structured(id), "reachable"), false);
 }
@@ -477,7 +477,7 @@ TEST_F(RelayToolsTest, ReservesFilesAndReportsConflicts) {
   ASSERT_TRUE(table.reserve("Bob", {"src/a.cc"}, "fixing", loop.now().wall + 90'000));
   ASSERT_TRUE(save_reservations(directory, table));
   EXPECT_EQ(notify("relay_reserve", R"({"paths":["/p/src/a.cc","docs"],"ttl":60})"),
-            "reserved:\ndocs: Alice, 1 min left\nother agents work there; ask them first:\n"
+            "reserved:\ndocs: Alice, 1 min left\nother agents work there; coordinate with them first:\n"
             "src/a.cc: Bob, 2 min left (fixing)");
   EXPECT_EQ(array_member(structured(call("relay_reserve", R"({"action":"list"})")), "reservations")->size(), 2U);
   EXPECT_EQ(notify("relay_reserve", R"({"action":"release"})"), "released");
@@ -515,12 +515,12 @@ TEST(RelayToolsWithoutSpawning, RefusesToStartAgents) {
   client::testing::VirtualLoop loop;
   client::testing::MemoryDirectory directory;
   testing::ScriptedRelayClient client;
-  RelayTools desk{loop, client, directory, {.project_root = "/p", .log = {}}};
+  RelayTools tools{loop, client, directory, {.project_root = "/p", .log = {}}};
   std::string lines;
   Server server{{.version = "", .instructions = "", .tools = tools_for_clients(Spawning::Allowed), .resources = {}},
-                desk,
+                tools,
                 [&](std::string line, OnWritten) { lines = std::move(line); }};
-  desk.serve(server);
+  tools.serve(server);
   server.on_line(R"({"jsonrpc":"2.0","id":0,"method":"initialize"})");
   server.on_line(
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_spawn","arguments":{"name":"Z","cli":"c"}}})");
@@ -533,7 +533,7 @@ TEST_F(RelayToolsTest, SilentMessageDoesNotEndAWait) {
   client.arrives({.id = "m1", .from = "Bob", .body = "busy", .silent = true});
   EXPECT_EQ(text_of(waiting), "(no answer)");
   client.arrives({.id = "m2", .from = "Bob", .body = "this"});
-  EXPECT_NE(text_of(waiting).find("[m1]: busy"), std::string::npos) << "it comes along";
+  EXPECT_NE(text_of(waiting).find("[m1]: busy"), std::string::npos) << "it is returned too";
   EXPECT_NE(text_of(waiting).find("[m2]: this"), std::string::npos);
 }
 

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::int64_t kDefaultWaitSeconds = 30;
 constexpr Millis kProgressEvery{5'000};
-constexpr std::size_t kLookAt = 1'024;  // messages searched for the one waited for
+constexpr std::size_t kMaxSearched = 1'024;  // messages searched for a match
 constexpr std::size_t kShowAtMost = 10;
 
 constexpr Millis kLockPause{20};
 constexpr int kLockTries = 100;
 constexpr std::int64_t kDefaultLeaseSeconds = 1'800;
 
-/// Without invisible characters: other agents wrote the texts.
+/// Without invisible characters: the texts are untrusted.
 json::array reservations_json(const std::vector<Reservation>& reservations) {
   json::array all;
   for (auto one : reservations) {
@@ -77,13 +77,13 @@ void RelayTools::recheck(RequestId request_id) {
   };
   waiting.checking = true;
   waiting.recheck_after = false;
-  client_.inbox({.take = false, .limit = kLookAt}, [this, request_id, matches,
-                                                    alive = lifetime_.watch()](Result<InboxPage> page) {
+  client_.inbox({.take = false, .limit = kMaxSearched}, [this, request_id, matches,
+                                                         alive = lifetime_.watch()](Result<InboxPage> page) {
     if (!alive) return;
     const auto at = waiting_.find(request_id);
     if (at == waiting_.end()) return;  // cancelled
     if (!page) return finish(request_id, failed(page.error().message()));
-    const auto looked_at = page->messages.size();
+    const auto searched = page->messages.size();
     leave_out_taken(*page);
     InboxPage found;
     bool wakes = false;
@@ -95,13 +95,13 @@ void RelayTools::recheck(RequestId request_id) {
     }
     found.more = page->more || page->messages.size() > found.messages.size();
     if (wakes && !page->paused) return return_messages(request_id, found, {});
-    const bool choosy = !at->second.from.empty() || !at->second.thread.empty();
-    const bool stand_before = choosy ? looked_at > 0 : !page->messages.empty();
-    if (page->more && stand_before && !page->paused)
+    const bool filtered = !at->second.from.empty() || !at->second.thread.empty();
+    const bool others_before = filtered ? searched > 0 : !page->messages.empty();
+    if (page->more && others_before && !page->paused)
       return finish(request_id,
                     failed(format("{} pending messages come before it, and later ones are not visible; read them with "
                                   "relay_inbox, then wait again",
-                                  looked_at)));
+                                  searched)));
     at->second.checking = false;
     if (at->second.recheck_after) return recheck(request_id);
     if (loop_.now().steady - at->second.since >= at->second.timeout)
@@ -167,7 +167,7 @@ Result<ToolResult> RelayTools::reserved(const Arguments& arguments) {
     const auto released = table.release(holder, paths);
     RELAY_TRY(save_reservations(shared_, table));
     structured["released"] = reservations_json(released);
-    return ToolResult{.text = released.empty() ? "nothing of yours was reserved there" : "released",
+    return ToolResult{.text = released.empty() ? "you had no reservation there" : "released",
                       .structured = std::move(structured)};
   }
   if (paths.empty()) return fail("relay_reserve needs `paths`: the files or directories you work on");
@@ -180,7 +180,7 @@ Result<ToolResult> RelayTools::reserved(const Arguments& arguments) {
   structured["conflicts"] = reservations_json(outcome.conflicts);
   auto text = outcome.granted.empty() ? std::string{} : "reserved:" + reservation_lines(outcome.granted, now);
   if (!outcome.conflicts.empty())
-    text += format("{}other agents work there; ask them first:{}", text.empty() ? "" : "\n",
+    text += format("{}other agents work there; coordinate with them first:{}", text.empty() ? "" : "\n",
                    reservation_lines(outcome.conflicts, now));
   return ToolResult{.text = std::move(text), .structured = std::move(structured)};
 }

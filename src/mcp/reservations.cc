@@ -35,7 +35,7 @@ json::object to_json(const Reservation& reservation) {
 Result<std::string> path_in_project(std::string_view root, std::string_view given) {
   namespace fs = std::filesystem;
   if (given.empty() || given.size() > protocol::kMaxPathBytes || text::has_control_characters(given))
-    return fail(format("a path is a text of 1 to {} bytes without control characters", protocol::kMaxPathBytes));
+    return fail(format("a path is a string of 1 to {} bytes without control characters", protocol::kMaxPathBytes));
   fs::path path{given};
   if (path.is_absolute()) path = path.lexically_normal().lexically_relative(fs::path{root}.lexically_normal());
   auto normal = path.lexically_normal().string();
@@ -83,10 +83,10 @@ Result<ReservationTable::Outcome> ReservationTable::reserve(const std::string& h
         std::ranges::any_of(outcome.conflicts, [&](const auto& other) { return overlap(other.path, path); });
     if (taken) continue;
     Reservation mine{path, holder, std::string{text::truncate_utf8(note, kMaxNoteBytes)}, until};
-    const auto known =
+    const auto existing =
         std::ranges::find_if(all_, [&](const auto& one) { return one.holder == holder && one.path == path; });
-    if (known != all_.end()) {
-      *known = mine;
+    if (existing != all_.end()) {
+      *existing = mine;
     } else if (all_.size() >= kMaxReservations) {
       return fail(format("{} reservations are held already; release some, or wait until they end", kMaxReservations));
     } else {

@@ -1,6 +1,7 @@
 /// Advisory leases on files, shared by the agents of one project.
 ///
-/// Why advisory: an agent that forgets a lease, or dies with one, must not stop the others. Every lease expires.
+/// Why advisory: an agent that never releases a lease, or ends with one, must not block the others. Every lease
+///   expires.
 /// Invariants: at most kMaxReservations; a holder has a path at most once; a reservation covers everything below its
 /// path. On disk: `reservations.json` beside the workspace's store, replaced as a whole under a lock, without the
 ///   daemon. An unreadable file is treated as empty, since its leases would expire soon.

@@ -25,23 +25,23 @@ inline constexpr std::string_view kSubscriptionKey = "io.modelcontextprotocol/su
 enum class Era { Legacy, Modern };
 
 inline bool is_legacy(std::string_view revision) {
-  for (const auto known : kLegacyRevisions)
-    if (known == revision) return true;
+  for (const auto supported : kLegacyRevisions)
+    if (supported == revision) return true;
   return false;
 }
 
 /// The revision that a handshake selects: the client's own when it is supported, else the newest legacy one.
 inline std::string_view select_revision(std::string_view requested) {
-  for (const auto known : kLegacyRevisions)
-    if (known == requested) return known;
+  for (const auto supported : kLegacyRevisions)
+    if (supported == requested) return supported;
   return kLegacyRevisions.back();
 }
 
-/// Newest first, as clients get them.
+/// Newest first, as sent to clients.
 inline json::array supported_revisions() {
   json::array all;
   all.emplace_back(kModernRevision);
-  for (auto known = kLegacyRevisions.rbegin(); known != kLegacyRevisions.rend(); ++known) all.emplace_back(*known);
+  for (auto at = kLegacyRevisions.rbegin(); at != kLegacyRevisions.rend(); ++at) all.emplace_back(*at);
   return all;
 }
 

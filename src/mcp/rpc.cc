@@ -47,7 +47,7 @@ json::value id_in_front(std::string_view text) {
   return end == std::string_view::npos ? json::value(nullptr) : id_spelled(text.substr(0, end));
 }
 
-json::value id_in_beginning(std::string_view text) {
+json::value id_in_prefix(std::string_view text) {
   int depth = 0;
   while (!text.empty()) {
     const char message = text.front();
@@ -65,7 +65,7 @@ json::value id_in_beginning(std::string_view text) {
 
 /// `…,"id":7}`: the last brace closes the message, so the member before it belongs to the message. A quote inside a
 /// string follows a backslash, never a comma or a colon.
-json::value id_in_end(std::string_view text) {
+json::value id_in_suffix(std::string_view text) {
   text = without_end_blanks(text);
   if (!text.ends_with('}')) return nullptr;
   text = without_end_blanks(text.substr(0, text.size() - 1));
@@ -83,9 +83,9 @@ json::value id_in_end(std::string_view text) {
 
 }  // namespace
 
-json::value id_of_cut_line(std::string_view beginning, std::string_view end) {
-  auto id = id_in_beginning(beginning);
-  return id.is_null() ? id_in_end(end) : id;
+json::value id_of_cut_line(std::string_view prefix, std::string_view suffix) {
+  auto id = id_in_prefix(prefix);
+  return id.is_null() ? id_in_suffix(suffix) : id;
 }
 
 RpcMessage read_message(const json::value& value) {
@@ -93,24 +93,24 @@ RpcMessage read_message(const json::value& value) {
   if (object == nullptr) return invalid(nullptr, "a message is one JSON object per line");
   const auto* id = object->if_contains("id");
   const bool has_id = id != nullptr && is_request_id(*id);
-  const json::value known_id = has_id ? *id : json::value(nullptr);
-  if (string_member(*object, "jsonrpc") != "2.0") return invalid(known_id, R"("jsonrpc" must be "2.0")");
+  const json::value reply_id = has_id ? *id : json::value(nullptr);
+  if (string_member(*object, "jsonrpc") != "2.0") return invalid(reply_id, R"("jsonrpc" must be "2.0")");
   if (!object->contains("method")) {
     if (object->contains("result") || object->contains("error")) return RpcResponse{};
-    return invalid(known_id, "the message has no \"method\"");
+    return invalid(reply_id, "the message has no \"method\"");
   }
   auto method = string_member(*object, "method");
   if (!method || method->empty() || method->size() > kMaxMethodBytes)
-    return invalid(known_id, "\"method\" must be a short text");
-  if (id != nullptr && !has_id) return invalid(nullptr, "\"id\" must be a text or a number");
+    return invalid(reply_id, "\"method\" must be a short string");
+  if (id != nullptr && !has_id) return invalid(nullptr, "\"id\" must be a string or a number");
   json::object params;
   if (const auto* given = object->if_contains("params"); given != nullptr && !given->is_null()) {
     if (!given->is_object())
-      return RpcError{known_id, RpcCode::InvalidParams, "\"params\" must be an object with named members"};
+      return RpcError{reply_id, RpcCode::InvalidParams, "\"params\" must be an object with named members"};
     params = given->get_object();
   }
   if (!has_id) return RpcNotification{*std::move(method), std::move(params)};
-  return RpcRequest{known_id, *std::move(method), std::move(params)};
+  return RpcRequest{reply_id, *std::move(method), std::move(params)};
 }
 
 std::string result_line(const json::value& id, json::object result) {

@@ -49,7 +49,7 @@ RpcMessage read_message(const json::value& value);
 
 /// The id of a request from its first and last bytes; null when they do not contain it. Most clients write the id as
 /// the first or as the last member.
-json::value id_of_cut_line(std::string_view beginning, std::string_view end);
+json::value id_of_cut_line(std::string_view prefix, std::string_view suffix);
 
 /// Without a line end, at the end or inside.
 std::string result_line(const json::value& id, json::object result);

@@ -9,7 +9,7 @@
 namespace relay::mcp {
 namespace {
 
-constexpr std::int64_t kListTtlMs = 3'600'000;  // lists are fixed for the life of the process
+constexpr std::int64_t kListTtlMs = 3'600'000;  // lists are fixed until the process ends
 constexpr std::size_t kSeenOfLongLine = 1'024;
 constexpr std::size_t kShownBytes = 120;  // of client text in an error message
 
@@ -55,8 +55,8 @@ std::string updated_line(std::string_view uri, json::object meta) {
 Server::Server(ServerDescription description, RequestHandler& handler, Output output)
     : description_{std::move(description)}, handler_{handler}, output_{std::move(output)} {}
 
-void Server::on_line_too_long(std::string_view beginning, std::string_view end) {
-  const auto id = id_of_cut_line(beginning, end);
+void Server::on_line_too_long(std::string_view prefix, std::string_view suffix) {
+  const auto id = id_of_cut_line(prefix, suffix);
   refuse(id, id.is_null() ? RpcCode::ParseError : RpcCode::InvalidRequest,
          format("a line was longer than {} bytes and was ignored", kMaxLineBytes));
 }
@@ -70,7 +70,7 @@ void Server::on_line(std::string_view line) {
   const auto* batch = value->if_array();
   if (batch == nullptr) return on_message(*value);
   if (revision_ != kBatchRevision || batch->empty())
-    return refuse(nullptr, RpcCode::InvalidRequest, "a line holds one message; send them one by one");
+    return refuse(nullptr, RpcCode::InvalidRequest, "a line holds one message; send each on its own line");
   on_batch(*batch);
 }
 
@@ -86,16 +86,16 @@ void Server::on_batch(const json::array& messages) {
 }
 
 void Server::refuse_all(const json::array& messages) {
-  const auto sentence = format("a batch holds {} messages at most; send fewer at once, or one by one", kMaxBatch);
+  const auto error = format("a batch holds {} messages at most; send fewer at once, or one by one", kMaxBatch);
   std::size_t refused = 0;
   for (const auto& message : messages) {
     const auto read = read_message(message);
     const auto* request = std::get_if<RpcRequest>(&read);
     if (request == nullptr || refused == kMaxRefusedInBatch) continue;
-    refuse(request->id, RpcCode::InvalidRequest, sentence);
+    refuse(request->id, RpcCode::InvalidRequest, error);
     ++refused;
   }
-  if (refused == 0) refuse(nullptr, RpcCode::InvalidRequest, sentence);
+  if (refused == 0) refuse(nullptr, RpcCode::InvalidRequest, error);
 }
 
 void Server::end_batch_if_done(BatchNumber number) {
@@ -186,12 +186,13 @@ void Server::on_request(const RpcRequest& request) {
   if (legacy && method == "ping") return answer(request.id, *era, {});
   if (legacy && method == "resources/subscribe") return subscribe(request, true);
   if (legacy && method == "resources/unsubscribe") return subscribe(request, false);
-  refuse(request.id, RpcCode::MethodNotFound, format("there is no method {} here", structured(method)));
+  refuse(request.id, RpcCode::MethodNotFound, format("unknown method {}", structured(method)));
 }
 
 void Server::initialize(const RpcRequest& request) {
   if (parsing_ != 0)
-    return refuse(request.id, RpcCode::InvalidRequest, "initialize cannot be part of a batch; send it first, alone");
+    return refuse(request.id, RpcCode::InvalidRequest,
+                  "initialize cannot be part of a batch; send it first, on its own line");
   revision_ = select_revision(string_member(request.params, "protocolVersion").value_or(""));
   json::object result;
   result["protocolVersion"] = revision_;
@@ -212,7 +213,7 @@ void Server::discover(const RpcRequest& request) {
 
 void Server::answer_list(const RpcRequest& request, Era era, std::string_view member, const json::array& list) {
   if (const auto cursor = string_member(request.params, "cursor"); cursor && !cursor->empty())
-    return refuse(request.id, RpcCode::InvalidParams, "the list has one page only; leave \"cursor\" out");
+    return refuse(request.id, RpcCode::InvalidParams, "the list has one page only; omit \"cursor\"");
   json::object result;
   result[member] = list;
   if (era == Era::Modern) make_cacheable(result, kListTtlMs);
@@ -231,9 +232,9 @@ RequestId Server::open_request(const RpcRequest& request, Kind kind, Era era) {
 void Server::call_tool(const RpcRequest& request, Era era) {
   const auto name = string_member(request.params, "name");
   if (!name) return refuse(request.id, RpcCode::InvalidParams, "tools/call needs \"name\"");
-  const bool known = std::ranges::any_of(
+  const bool is_tool = std::ranges::any_of(
       description_.tools, [&](const json::value& tool) { return string_member(tool.get_object(), "name") == *name; });
-  if (!known) return refuse(request.id, RpcCode::InvalidParams, format("there is no tool {} here", structured(*name)));
+  if (!is_tool) return refuse(request.id, RpcCode::InvalidParams, format("unknown tool {}", structured(*name)));
   json::object arguments;
   if (const auto* given = request.params.if_contains("arguments"); given != nullptr && !given->is_null()) {
     if (!given->is_object()) return refuse(request.id, RpcCode::InvalidParams, "\"arguments\" must be an object");
@@ -252,7 +253,7 @@ void Server::read_resource(const RpcRequest& request, Era era) {
   if (!uri) return refuse(request.id, RpcCode::InvalidParams, "resources/read needs \"uri\"");
   if (!has_resource(*uri))
     return refuse(request.id, era == Era::Legacy ? RpcCode::ResourceNotFound : RpcCode::InvalidParams,
-                  format("there is no resource {} here", structured(*uri)));
+                  format("unknown resource {}", structured(*uri)));
   const auto request_id = open_request(request, Kind::Resource, era);
   if (request_id == 0) return;
   open_.at(request_id).uri = *uri;
@@ -263,7 +264,7 @@ void Server::subscribe(const RpcRequest& request, bool wanted) {
   const auto uri = string_member(request.params, "uri");
   if (!uri) return refuse(request.id, RpcCode::InvalidParams, format("{} needs \"uri\"", request.method));
   if (!has_resource(*uri))
-    return refuse(request.id, RpcCode::ResourceNotFound, format("there is no resource {} here", structured(*uri)));
+    return refuse(request.id, RpcCode::ResourceNotFound, format("unknown resource {}", structured(*uri)));
   if (wanted && !description_.subscribable.contains(*uri))
     return refuse(request.id, RpcCode::InvalidParams,
                   format("changes of {} are not announced; read it when you need it", structured(*uri)));

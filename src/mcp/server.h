@@ -6,7 +6,7 @@
 /// - The responses to a batch are one array, written when the last of them is ready; notifications precede it.
 /// - Both eras are served at once (revision.h): a request that names a modern revision is stateless, one that names
 ///   none belongs to the handshake of this process.
-/// - No input ends the program.
+/// - No input terminates the program.
 /// Ownership: borrows handler and output, which outlive it. Threading: one thread; reads no clock, does no I/O.
 #pragma once
 
@@ -68,7 +68,7 @@ class Server {
 
   void on_line(std::string_view line);
   /// The first and last bytes of the line. The error names the request when they contain its id.
-  void on_line_too_long(std::string_view beginning, std::string_view end);
+  void on_line_too_long(std::string_view prefix, std::string_view suffix);
 
   /// `written` runs once the response was written; never for a cancelled request.
   void finish(RequestId request_id, ToolResult result, OnWritten written = {});
@@ -78,7 +78,7 @@ class Server {
   void progress(RequestId request_id, std::int64_t done, std::int64_t total, std::string_view message);
   void resource_changed(std::string_view uri);
 
-  /// The client disconnects: subscriptions end, tool calls may finish.
+  /// The client disconnects: subscriptions end, open tool calls may finish.
   void close();
   [[nodiscard]] std::size_t open() const { return open_.size(); }
 

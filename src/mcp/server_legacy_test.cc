@@ -46,15 +46,15 @@ TEST_F(LegacyServer, RespondsInTheOrderCallsFinish) {
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_send","arguments":{"to":"Bob"}}})");
   ASSERT_EQ(handler.calls.size(), 2U);
   EXPECT_EQ(string_member(handler.calls[1].arguments, "to"), "Bob");
-  EXPECT_TRUE(said.empty());
+  EXPECT_TRUE(responses.empty());
   server.finish(handler.calls[1].request_id, {.text = "sent", .structured = {{"id", "x"}}});
   server.finish(handler.calls[0].request_id, failed("no"));
-  ASSERT_EQ(said.size(), 2U);
-  EXPECT_EQ(said[0]["id"], json::value(1));
-  EXPECT_EQ(json::serialize(result(said[0])),
+  ASSERT_EQ(responses.size(), 2U);
+  EXPECT_EQ(responses[0]["id"], json::value(1));
+  EXPECT_EQ(json::serialize(result(responses[0])),
             R"({"content":[{"type":"text","text":"sent"}],"structuredContent":{"id":"x"},"isError":false})");
-  EXPECT_EQ(said[1]["id"], json::value("a"));
-  EXPECT_EQ(bool_member(result(said[1]), "isError"), true);
+  EXPECT_EQ(responses[1]["id"], json::value("a"));
+  EXPECT_EQ(bool_member(result(responses[1]), "isError"), true);
 }
 
 TEST_F(LegacyServer, RefusesUnknownToolsAndBadArguments) {
@@ -80,7 +80,7 @@ TEST_F(LegacyServer, CancelledCallGetsNoResponse) {
   EXPECT_EQ(handler.cancelled, std::vector{handler.calls[0].request_id});
   server.finish(handler.calls[0].request_id, {.text = "too late"});
   cancel("\"1\"");
-  EXPECT_TRUE(said.empty());
+  EXPECT_TRUE(responses.empty());
   EXPECT_EQ(server.open(), 0U);
 }
 
@@ -92,8 +92,9 @@ TEST_F(LegacyServer, ProgressRequiresAToken) {
   EXPECT_FALSE(handler.calls[0].wants_progress);
   EXPECT_TRUE(handler.calls[1].wants_progress);
   for (const auto& call : handler.calls) server.progress(call.request_id, 5, 30, "waiting");
-  ASSERT_EQ(said.size(), 1U);
-  EXPECT_EQ(json::serialize(said[0]["params"]), R"({"progressToken":"t","progress":5,"total":30,"message":"waiting"})");
+  ASSERT_EQ(responses.size(), 1U);
+  EXPECT_EQ(json::serialize(responses[0]["params"]),
+            R"({"progressToken":"t","progress":5,"total":30,"message":"waiting"})");
 }
 
 TEST_F(LegacyServer, OpenRequestsAreBounded) {
@@ -115,31 +116,31 @@ TEST_F(LegacyServer, ReadsResourcesAndAnnouncesChanges) {
   EXPECT_EQ(code(legacy("resources/subscribe", R"({"uri":"relay://secrets"})")), -32002);
   EXPECT_EQ(code(legacy("resources/subscribe", R"({"uri":"relay://agents"})")), -32602);
   server.on_line(R"({"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"relay://inbox"}})");
-  said.clear();
+  responses.clear();
   server.finish_reading(handler.reads[0].first, json::object{{"messages", json::array{}}});
-  const auto contents = result(said[0])["contents"].get_array();
+  const auto contents = result(responses[0])["contents"].get_array();
   EXPECT_EQ(string_member(contents[0].get_object(), "text"), R"({"messages":[]})");
-  said.clear();
+  responses.clear();
   server.resource_changed(kInboxUri);
-  EXPECT_TRUE(said.empty());
+  EXPECT_TRUE(responses.empty());
   legacy("resources/subscribe", R"({"uri":"relay://inbox"})");
-  said.clear();
+  responses.clear();
   server.resource_changed(kInboxUri);
   server.resource_changed(kAgentsUri);
-  ASSERT_EQ(said.size(), 1U);
-  EXPECT_EQ(json::serialize(said[0]),
+  ASSERT_EQ(responses.size(), 1U);
+  EXPECT_EQ(json::serialize(responses[0]),
             R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"relay://inbox"}})");
   legacy("resources/unsubscribe", R"({"uri":"relay://inbox"})");
-  said.clear();
+  responses.clear();
   server.resource_changed(kInboxUri);
-  EXPECT_TRUE(said.empty());
+  EXPECT_TRUE(responses.empty());
 }
 
 TEST_F(LegacyServer, FailedReadIsAnError) {
   shake_hands();
   server.on_line(R"({"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"relay://agents"}})");
-  server.finish_reading(handler.reads[0].first, fail("the daemon is away"));
-  EXPECT_EQ(code(said[0]), -32603);
+  server.finish_reading(handler.reads[0].first, fail("the daemon is offline"));
+  EXPECT_EQ(code(responses[0]), -32603);
 }
 
 TEST_F(LegacyServer, BatchIsAcceptedOnlyInItsRevision) {
@@ -148,9 +149,9 @@ TEST_F(LegacyServer, BatchIsAcceptedOnlyInItsRevision) {
   EXPECT_EQ(code(ask(batch)), -32600);
   shake_hands("2025-03-26");
   server.on_line(batch);
-  ASSERT_EQ(said.size(), 3U);
-  EXPECT_EQ(said[1]["id"], json::value(2));
-  EXPECT_EQ(code(said[2]), -32600);
+  ASSERT_EQ(responses.size(), 3U);
+  EXPECT_EQ(responses[1]["id"], json::value(2));
+  EXPECT_EQ(code(responses[2]), -32600);
   EXPECT_EQ(arrays, 1);
   EXPECT_EQ(code(ask("[]")), -32600);
 }
@@ -161,21 +162,21 @@ TEST_F(LegacyServer, BatchIsAnsweredAfterItsLastResponse) {
                  R"({"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},)"
                  R"({"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"relay://inbox"}},)"
                  R"({"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"relay_wait"}}])");
-  EXPECT_TRUE(said.empty());
-  EXPECT_TRUE(result(legacy("ping")).empty()) << "others do not wait for a batch";
-  said.clear();
+  EXPECT_TRUE(responses.empty());
+  EXPECT_TRUE(result(legacy("ping")).empty()) << "other requests do not wait for a batch";
+  responses.clear();
   bool written = false;
-  server.finish(handler.calls.at(0).request_id, {.text = "a letter"}, [&] { written = true; });
-  server.finish_reading(handler.reads.at(0).first, fail("away"));
-  EXPECT_TRUE(said.empty());
-  EXPECT_FALSE(written) << "it has not been shown yet";
+  server.finish(handler.calls.at(0).request_id, {.text = "a message"}, [&] { written = true; });
+  server.finish_reading(handler.reads.at(0).first, fail("offline"));
+  EXPECT_TRUE(responses.empty());
+  EXPECT_FALSE(written) << "its result has not been written yet";
   server.on_line(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
-  ASSERT_EQ(said.size(), 3U);
+  ASSERT_EQ(responses.size(), 3U);
   EXPECT_EQ(arrays, 1);
   EXPECT_TRUE(written);
-  EXPECT_EQ(said[0]["id"], json::value(2));
-  EXPECT_EQ(said[1]["id"], json::value(1));
-  EXPECT_EQ(code(said[2]), -32603);
+  EXPECT_EQ(responses[0]["id"], json::value(2));
+  EXPECT_EQ(responses[1]["id"], json::value(1));
+  EXPECT_EQ(code(responses[2]), -32603);
 }
 
 TEST_F(LegacyServer, BatchOfNotificationsGetsNoResponse) {
@@ -183,7 +184,7 @@ TEST_F(LegacyServer, BatchOfNotificationsGetsNoResponse) {
   server.on_line(R"([{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":1,"result":{}}])");
   server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"relay_wait"}},)"
                  R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}])");
-  EXPECT_TRUE(said.empty());
+  EXPECT_TRUE(responses.empty());
   EXPECT_EQ(server.open(), 0U);
 }
 
@@ -191,9 +192,9 @@ TEST_F(LegacyServer, RefusesInitializeAndModernRequestsInABatch) {
   shake_hands("2025-03-26");
   server.on_line(R"([{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}},)" +
                  modern_line("subscriptions/listen", R"("notifications":{})", 2) + "]");
-  ASSERT_EQ(said.size(), 2U);
-  EXPECT_EQ(code(said[0]), -32600);
-  EXPECT_EQ(code(said[1]), -32600);
+  ASSERT_EQ(responses.size(), 2U);
+  EXPECT_EQ(code(responses[0]), -32600);
+  EXPECT_EQ(code(responses[1]), -32600);
   EXPECT_EQ(server.open(), 0U);
 }
 
@@ -202,11 +203,11 @@ TEST_F(LegacyServer, EachRequestOfATooLargeBatchIsRefused) {
   std::string batch = R"([{"jsonrpc":"2.0","method":"notifications/initialized"})";
   for (std::size_t i = 0; i < kMaxBatch; ++i) batch += format(R"(,{{"jsonrpc":"2.0","id":{},"method":"ping"}})", i);
   server.on_line(batch + "]");
-  ASSERT_EQ(said.size(), kMaxBatch);
+  ASSERT_EQ(responses.size(), kMaxBatch);
   EXPECT_EQ(arrays, 1);
   for (std::size_t i = 0; i < kMaxBatch; ++i) {
-    EXPECT_EQ(said[i]["id"], json::value(i));
-    EXPECT_EQ(code(said[i]), -32600);
+    EXPECT_EQ(responses[i]["id"], json::value(i));
+    EXPECT_EQ(code(responses[i]), -32600);
   }
 }
 
@@ -230,9 +231,9 @@ TEST_F(LegacyServer, IgnoresNotificationsAndResponses) {
                            R"({"jsonrpc":"2.0","id":1,"result":{}})", R"({"jsonrpc":"2.0","id":1,"error":{"code":1}})",
                            R"({"jsonrpc":"2.0","method":"notifications/cancelled"})"})
     server.on_line(line);
-  EXPECT_TRUE(said.empty());
+  EXPECT_TRUE(responses.empty());
   server.on_line_too_long("", "");
-  EXPECT_EQ(code(said.at(0)), -32700);
+  EXPECT_EQ(code(responses.at(0)), -32700);
 }
 
 TEST_F(LegacyServer, TooLongLineIsRefusedByItsId) {
@@ -246,14 +247,14 @@ TEST_F(LegacyServer, TooLongLineIsRefusedByItsId) {
       json::value(17));
 }
 
-TEST(CutLines, IdIsTakenFromTheMessageItselfOnly) {
-  const auto in_beginning = [](std::string_view text) { return json::serialize(id_of_cut_line(text, "")); };
-  EXPECT_EQ(in_beginning(R"({"jsonrpc":"2.0", "id" : -5 ,"par)"), "-5");
-  EXPECT_EQ(in_beginning(R"({"a":["id",{"id":1}],"b":"\",\"id\":2,","id":"x","par)"), R"("x")");
+TEST(CutLines, IdIsReadFromTheMessageItselfOnly) {
+  const auto in_prefix = [](std::string_view text) { return json::serialize(id_of_cut_line(text, "")); };
+  EXPECT_EQ(in_prefix(R"({"jsonrpc":"2.0", "id" : -5 ,"par)"), "-5");
+  EXPECT_EQ(in_prefix(R"({"a":["id",{"id":1}],"b":"\",\"id\":2,","id":"x","par)"), R"("x")");
   for (const auto* none : {"", "{", R"({"id")", R"({"id":)", R"({"id":12)", R"({"id":"x)", R"({"id":null,)",
                            R"({"id":{},)", R"({"params":{"id":1,)", R"([{"id":1,)", R"({"a":"id",)", R"({"a":"\)"})
-    EXPECT_EQ(in_beginning(none), "null") << none;
-  EXPECT_EQ(in_beginning(R"({"id":")" + std::string(2'000, 'x') + "\","), "null");
+    EXPECT_EQ(in_prefix(none), "null") << none;
+  EXPECT_EQ(in_prefix(R"({"id":")" + std::string(2'000, 'x') + "\","), "null");
   const auto in_end = [](std::string_view text) { return json::serialize(id_of_cut_line("", text)); };
   EXPECT_EQ(in_end(R"(xx"}, "id" : 5 } )"), "5");
   EXPECT_EQ(in_end(R"(xx"},"id":"a-b"})"), R"("a-b")");

@@ -62,10 +62,10 @@ TEST_F(ModernServer, MarksResultsOfToolsAndResources) {
   server.on_line(modern_line("resources/read", R"("uri":"relay://inbox")", 2));
   server.finish(handler.calls.at(0).request_id, {.text = "you"});
   server.finish_reading(handler.reads.at(0).first, json::object{});
-  ASSERT_EQ(said.size(), 2U);
-  expect_modern(result(said[0]));
-  expect_modern(result(said[1]));
-  EXPECT_EQ(integer_member(result(said[1]), "ttlMs"), 0);
+  ASSERT_EQ(responses.size(), 2U);
+  expect_modern(result(responses[0]));
+  expect_modern(result(responses[1]));
+  EXPECT_EQ(integer_member(result(responses[1]), "ttlMs"), 0);
   EXPECT_EQ(code(modern("resources/read", R"("uri":"relay://nothing")")), -32602);
 }
 
@@ -74,18 +74,18 @@ TEST_F(ModernServer, ListenersGetTheirResourcesUntilTheyCancel) {
       "subscriptions/listen",
       R"("notifications":{"toolsListChanged":true,"resourceSubscriptions":["relay://inbox","relay://agents","relay://x",5]})",
       4));
-  ASSERT_EQ(said.size(), 1U);
-  EXPECT_EQ(json::serialize(said[0]),
+  ASSERT_EQ(responses.size(), 1U);
+  EXPECT_EQ(json::serialize(responses[0]),
             R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":)"
             R"({"resourceSubscriptions":["relay://inbox"]},"_meta":{"io.modelcontextprotocol/subscriptionId":4}}})");
   server.resource_changed(kAgentsUri);
-  EXPECT_EQ(said.size(), 1U);
+  EXPECT_EQ(responses.size(), 1U);
   server.resource_changed(kInboxUri);
-  ASSERT_EQ(said.size(), 2U);
-  EXPECT_EQ(said[1].at("params").at("_meta").at(kSubscriptionKey), json::value(4));
+  ASSERT_EQ(responses.size(), 2U);
+  EXPECT_EQ(responses[1].at("params").at("_meta").at(kSubscriptionKey), json::value(4));
   server.on_line(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
   server.resource_changed(kInboxUri);
-  EXPECT_EQ(said.size(), 2U);
+  EXPECT_EQ(responses.size(), 2U);
   EXPECT_EQ(server.open(), 0U);
   EXPECT_EQ(code(modern("subscriptions/listen")), -32602);
 }
@@ -93,11 +93,11 @@ TEST_F(ModernServer, ListenersGetTheirResourcesUntilTheyCancel) {
 TEST_F(ModernServer, EndsSubscriptionsWithAResultWhenItCloses) {
   server.on_line(modern_line("subscriptions/listen", R"("notifications":{})", 4));
   server.on_line(modern_line("tools/call", R"("name":"relay_whoami")", 5));
-  said.clear();
+  responses.clear();
   server.close();
-  ASSERT_EQ(said.size(), 1U);
-  EXPECT_EQ(said[0]["id"], json::value(4));
-  expect_modern(result(said[0]));
+  ASSERT_EQ(responses.size(), 1U);
+  EXPECT_EQ(responses[0]["id"], json::value(4));
+  expect_modern(result(responses[0]));
   EXPECT_EQ(server.open(), 1U);
 }
 

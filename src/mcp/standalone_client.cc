@@ -64,7 +64,7 @@ StandaloneClient::StandaloneClient(net::EventLoop& loop, net::Network& network, 
   link.hello.working_directory = options_.project_root;
   link.hello.capabilities.resume = true;
   link.hello.capabilities.max_inflight = kWindow;
-  // The model polls: each poll is its idle moment, its next message and its next tool call.
+  // The model polls: each poll counts as idle, as its next message and as its next tool call.
   link.hello.capabilities.modes = protocol::DeliveryModes::all();
   link.hello.capabilities.queue = true;
   link.hello.capabilities.pause = true;
@@ -102,7 +102,7 @@ Failure StandaloneClient::unreachable_error() const {
 
 void StandaloneClient::on_ready(const client::Session&) {
   error_.clear();
-  if (paused_) on_pause({.paused = false});  // the daemon sends PAUSE again while it holds
+  if (paused_) on_pause({.paused = false});  // the daemon sends PAUSE again while the pause lasts
   if (inbox_ready_) return;
   inbox_timer_ = loop_.after(kInboxTimeout, [this] { mark_inbox_ready(); });
   link_->request(protocol::MessageType::Inbox, R"({"unreadOnly":true,"limit":1})",
@@ -132,8 +132,8 @@ void StandaloneClient::on_lost(const std::string& reason, Millis) {
   run_deferred();
 }
 
-void StandaloneClient::on_stopped(const Error& why) {
-  error_ = why.message();
+void StandaloneClient::on_stopped(const Error& nack) {
+  error_ = nack.message();
   rejected_ = true;
   for (auto& [id, pending] : sends_) notify(pending);
   run_deferred();
@@ -178,7 +178,7 @@ void StandaloneClient::on_moved(const client::DeliveryRef& ref, protocol::Delive
   if (found == nullptr) return;
   found->ref = ref;
   found->message.mode = protocol::name_of(mode);
-  notify_messages();  // a flush may have made it one that ends a wait
+  notify_messages();  // after a flush it may end a wait
 }
 
 void StandaloneClient::notify_messages() {
@@ -199,7 +199,7 @@ void StandaloneClient::on_pause(const protocol::PauseCommand& command) {
 
 void StandaloneClient::on_acknowledged(const protocol::Ack& ack) {
   const auto at = sends_.find(ack.ack_id);
-  if (at != sends_.end()) at->second.fate = SendResult{.id = ack.short_id, .recipients = ack.recipients};
+  if (at != sends_.end()) at->second.result = SendResult{.id = ack.short_id, .recipients = ack.recipients};
 }
 
 void StandaloneClient::on_sent(const std::string& id) {
@@ -209,11 +209,11 @@ void StandaloneClient::on_sent(const std::string& id) {
   forget_if_done(id);
 }
 
-void StandaloneClient::on_refused(const std::string& id, const protocol::Nack& why) {
+void StandaloneClient::on_refused(const std::string& id, const protocol::Nack& nack) {
   const auto at = sends_.find(id);
   if (at == sends_.end()) return;
   auto& pending = at->second;
-  pending.refusal = format("{}: {}", why.code, why.message);
+  pending.refusal = format("{}: {}", nack.code, nack.message);
   if (pending.waiting.empty()) {
     InboxMessage notice;
     notice.id = id;
@@ -223,7 +223,7 @@ void StandaloneClient::on_refused(const std::string& id, const protocol::Nack& w
     held_.push_back({std::move(notice), std::nullopt});
     listener_->on_message_available();
   }
-  free_key(pending);  // it was not sent: the same may be tried again
+  free_key(pending);  // it was not sent: the same key may be used again
   notify(pending);
   forget_if_done(id);
 }
@@ -246,14 +246,14 @@ void StandaloneClient::free_key(PendingSend& pending) {
   pending.key.clear();
 }
 
-/// Runs the callbacks that wait for the result.
+/// Runs the pending callbacks.
 void StandaloneClient::notify(PendingSend& pending) {
   pending.timeout.reset();
   for (auto& on_sent : std::exchange(pending.waiting, {})) {
     if (!pending.refusal.empty())
       on_sent(fail(pending.refusal));
     else
-      on_sent(pending.fate.value_or(SendResult{.spooled = true}));
+      on_sent(pending.result.value_or(SendResult{.spooled = true}));
   }
 }
 
@@ -276,9 +276,9 @@ void StandaloneClient::send(protocol::OutgoingSend message, OnSent on_sent) {
   if (!encoded) return on_sent(Failure{encoded.error()});
   const auto key = key_of(message);
   auto fingerprint = fingerprint_of(message.to, encoded->payload);
-  if (const auto known = by_key_.find(key); !key.empty() && known != by_key_.end()) {
-    if (sends_.at(known->second).fingerprint != fingerprint) return on_sent(key_is_taken(key));
-    return wait_for_response(known->second, std::move(on_sent));
+  if (const auto found = by_key_.find(key); !key.empty() && found != by_key_.end()) {
+    if (sends_.at(found->second).fingerprint != fingerprint) return on_sent(key_is_taken(key));
+    return wait_for_response(found->second, std::move(on_sent));
   }
   if (rejected_) return on_sent(unreachable_error());
   if (!error_.empty()) link_->retry_now();
@@ -302,7 +302,7 @@ void StandaloneClient::drop_expired() {
 
 InboxPage StandaloneClient::page_for(const InboxQuery& query) {
   InboxPage page{.messages = {}, .paused = paused_};
-  if (query.ids.empty()) {  // named messages were shown in time
+  if (query.ids.empty()) {  // named messages were returned before they expired
     drop_expired();
     page.more = held_.size() >= kWindow;
   }

@@ -1,17 +1,17 @@
 /// The RelayClient outside a hosted agent: a session of this program, on a link with a durable outbox.
 ///
 /// Invariants
-/// - What `send` accepted is in the outbox and goes out when the daemon is there, also after a restart of either. The
-///   callback gets `stored` when the daemon acknowledges in time, else `spooled`.
-/// - A key is sent once in the life of this program and of its outbox; no other message is sent under it, unless the
+/// - A message that `send` accepted is in the outbox and is transmitted when the daemon is online, also after a restart
+///   of either. The callback gets `stored` when the daemon acknowledges in time, else `spooled`.
+/// - A key is sent once while this program and its outbox exist; no other message is sent under it, unless the
 ///   first was refused.
-/// - Messages are held by the daemon. At most kWindow of them are here, each with as much of its body as is ever shown
-///   (16 MiB in all) and the names of its files; they are acknowledged when they are taken. While the window is full
-///   there may be more.
-/// - Every delivery mode arrives at once: the model polls, and each poll is its idle moment, its next message and its
+/// - The daemon holds the messages. At most kWindow of them are loaded, each with only the part of its body that a
+///   result can contain (16 MiB in all) and the names of its files; they are acknowledged when they are taken. While
+///   the window is full there may be more.
+/// - Every delivery mode arrives at once: the model polls, and each poll counts as idle, as its next message and as its
 ///   next tool call. A wait is not ended while the user has paused this client, by silent kinds, or by messages held
-///   until they are fetched or flushed; the inbox always shows them.
-/// - A message that was spooled and is refused later comes back as a notice in the inbox.
+///   until they are fetched or flushed; the inbox always returns them.
+/// - A message that was spooled and is refused later becomes a notice in the inbox.
 /// Ownership: borrows loop, network, random and outbox, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -43,7 +43,7 @@ class StandaloneClient final : public RelayClient, public client::LinkListener {
   ~StandaloneClient() override;
 
   void start(RelayClientListener& listener) override;
-  /// Sends BYE; no callback follows.
+  /// Sends BYE; no callback runs afterwards.
   void stop() { link_->stop(); }
 
   [[nodiscard]] ClientStatus status() const override;
@@ -52,7 +52,7 @@ class StandaloneClient final : public RelayClient, public client::LinkListener {
   void request(protocol::MessageType type, std::string payload, Millis timeout, OnReply on_reply) override;
 
  private:
-  /// A message, and what to acknowledge; a word of our own has no ref.
+  /// A message and the delivery to acknowledge; a notice of the relay has no ref.
   struct HeldMessage {
     InboxMessage message;
     std::optional<client::DeliveryRef> ref;
@@ -64,11 +64,11 @@ class StandaloneClient final : public RelayClient, public client::LinkListener {
     std::string to;
     std::vector<OnSent> waiting;
     std::unique_ptr<net::Timer> timeout;
-    std::optional<SendResult> fate;  // once the daemon stored it
-    std::string refusal;             // why the daemon refused it
+    std::optional<SendResult> result;  // once the daemon stored it
+    std::string refusal;               // why the daemon refused it
     std::string key;
     std::string fingerprint;  // of the message with the key
-    bool answered() const { return fate.has_value() || !refusal.empty(); }
+    bool answered() const { return result.has_value() || !refusal.empty(); }
   };
 
   // LinkListener
@@ -105,11 +105,11 @@ class StandaloneClient final : public RelayClient, public client::LinkListener {
   std::unique_ptr<client::Link> link_;
 
   std::string error_;         // why the daemon is not connected; empty: it is, or was not tried yet
-  bool rejected_ = false;     // the daemon refused the session for good
+  bool rejected_ = false;     // the daemon refused the session permanently
   bool paused_ = false;       // by the user
-  bool inbox_ready_ = false;  // pending messages began to arrive, or there are none
+  bool inbox_ready_ = false;  // the first pending messages arrived, or there are none
   std::unique_ptr<net::Timer> inbox_timer_;
-  std::vector<net::Task> deferred_;  // requests made before the daemon answered
+  std::vector<net::Task> deferred_;  // requests made before the daemon responded
 
   std::deque<HeldMessage> held_;
   std::map<std::string, PendingSend> sends_;   // by outbox id

@@ -1,7 +1,7 @@
 /// The tools and resources as clients see them: names, descriptions and schemas, in a fixed order.
 ///
-/// Why a table: a model chooses by these texts alone, and clients cut descriptions at 2 KB and drop what they do not
-///   need, so every text must be complete. relay_tools.h executes the tools.
+/// Why a table: a model chooses only by these texts, and clients cut descriptions at 2 KB and drop parts that they do
+///   not need, so every text must be complete. relay_tools.h executes the tools.
 #pragma once
 
 #include <span>

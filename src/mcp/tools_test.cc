@@ -10,7 +10,7 @@ namespace {
 Result<Arguments> check(std::string_view tool, std::string_view given) {
   return Arguments::check(*find_tool(tool), parse_json_object(given).value());
 }
-std::string sentence(std::string_view tool, std::string_view given) {
+std::string error_of(std::string_view tool, std::string_view given) {
   const auto checked = check(tool, given);
   return checked ? "" : checked.error().message();
 }
@@ -45,24 +45,24 @@ TEST(Tools, InstructionsDistinguishTheUserFromAgents) {
 }
 
 TEST(Arguments, AreCheckedByTheSchema) {
-  EXPECT_EQ(sentence("relay_send", R"({"to":"Bob","body":"hi"})"), "");
-  EXPECT_EQ(sentence("relay_send", R"({"to":"Bob"})"), "relay_send needs `body`");
-  EXPECT_EQ(sentence("relay_send", R"({"to":"Bob","body":null})"), "relay_send needs `body`");
-  EXPECT_EQ(sentence("relay_send", R"({"to":"Bob","body":"hi","from":"Alice"})"), "relay_send takes no `from`");
-  EXPECT_EQ(sentence("relay_send", R"({"to":7,"body":"hi"})"), "`to` must be a text");
-  EXPECT_EQ(sentence("relay_send", R"({"to":"Bob","body":"hi","mode":"now"})"),
+  EXPECT_EQ(error_of("relay_send", R"({"to":"Bob","body":"hi"})"), "");
+  EXPECT_EQ(error_of("relay_send", R"({"to":"Bob"})"), "relay_send needs `body`");
+  EXPECT_EQ(error_of("relay_send", R"({"to":"Bob","body":null})"), "relay_send needs `body`");
+  EXPECT_EQ(error_of("relay_send", R"({"to":"Bob","body":"hi","from":"Alice"})"), "relay_send takes no `from`");
+  EXPECT_EQ(error_of("relay_send", R"({"to":7,"body":"hi"})"), "`to` must be a string");
+  EXPECT_EQ(error_of("relay_send", R"({"to":"Bob","body":"hi","mode":"now"})"),
             "`mode` must be one of immediate, next-message, next-tool-call, on-idle, manual");
-  EXPECT_EQ(sentence("relay_wait", R"({"timeout":601})"), "`timeout` must be a whole number from 0 to 600");
-  EXPECT_EQ(sentence("relay_wait", R"({"timeout":1.5})"), "`timeout` must be a whole number from 0 to 600");
-  EXPECT_EQ(sentence("relay_inbox", R"({"peek":"yes"})"), "`peek` must be true or false");
-  EXPECT_EQ(sentence("relay_ack", R"({"messages":[]})"), "`messages` must be a list of 1 to 50 texts");
-  EXPECT_EQ(sentence("relay_ack", R"({"messages":["a",1]})"), "`messages` must be a list of 1 to 50 texts");
+  EXPECT_EQ(error_of("relay_wait", R"({"timeout":601})"), "`timeout` must be a whole number from 0 to 600");
+  EXPECT_EQ(error_of("relay_wait", R"({"timeout":1.5})"), "`timeout` must be a whole number from 0 to 600");
+  EXPECT_EQ(error_of("relay_inbox", R"({"peek":"yes"})"), "`peek` must be true or false");
+  EXPECT_EQ(error_of("relay_ack", R"({"messages":[]})"), "`messages` must be a list of 1 to 50 strings");
+  EXPECT_EQ(error_of("relay_ack", R"({"messages":["a",1]})"), "`messages` must be a list of 1 to 50 strings");
 }
 
 TEST(Arguments, NumberMayBeWrittenAsAFraction) {
   EXPECT_EQ(check("relay_wait", R"({"timeout":30.0})")->number("timeout", 0), 30);
   EXPECT_EQ(check("relay_wait", "{}")->number("timeout", 12), 12);
-  EXPECT_NE(sentence("relay_wait", R"({"timeout":1e300})"), "");
+  EXPECT_NE(error_of("relay_wait", R"({"timeout":1e300})"), "");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 /// A RelayClient without a relay: every call fails with the same reason.
 ///
-/// Why the server does not exit instead: a client shows an exited server as broken and hides its output; a tool result
+/// Why the server does not exit instead: a client marks an exited server as broken and hides its output; a tool result
 ///   reaches the model, which can inform its user.
 #pragma once
 

@@ -1,7 +1,7 @@
 /// Extracts relay commands from the output of a program without a profile, line by line as printed.
 ///
-/// Why not the screen: without a profile nothing identifies the rows that are the program's text. A line that was printed once,
-///   from its start to its end, is certain.
+/// Why not the screen: without a profile nothing identifies the rows that are the program's text. A line that was
+///   printed once, from its start to its end, is certain.
 /// Invariants: a row is read once. Redrawn rows (cursor up) are not read; neither is text on the alternate screen, nor
 ///   rows that echo the user's input, nor text at addressed positions, until the screen is cleared or has scrolled.
 ///   Memory is bounded by commands/grammar_options.h.

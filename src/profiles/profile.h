@@ -1,7 +1,7 @@
 /// One agent CLI as data: how to recognize its state, output and dialogs, and how to type into it.
 ///
-/// Users write profiles (agents/<cli>/profile.toml, or `profiles/` in their home directory); they are checked when read, then
-/// constant. docs/spec/profiles.md describes each field.
+/// Users write profiles (agents/<cli>/profile.toml, or `profiles/` in their home directory); they are checked when
+/// read, then constant. docs/spec/profiles.md describes each field.
 #pragma once
 
 #include <cstdint>
@@ -100,8 +100,8 @@ struct SetupRule {
   std::vector<SetupOption> options = {};  // without `choice`; neither: the user answers it on the agent's screen
 };
 
-/// How the relay's instructions reach the agent at its start, without text on its screen. `{text}`, `{quoted}` and `{file}` are
-/// substituted; nothing is done if both lists are empty.
+/// How the relay's instructions reach the agent at its start, without text on its screen. `{text}`, `{quoted}` and
+/// `{file}` are substituted; nothing is done if both lists are empty.
 struct Instructions {
   std::vector<std::string> arguments = {};
   std::vector<std::pair<std::string, std::string>> environment = {};
