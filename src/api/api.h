@@ -21,11 +21,12 @@ namespace relay::api {
 
 /// The sender of a request that names none.
 inline constexpr std::string_view kUserName = "human";
-inline constexpr std::string_view kApiName = "api";  // recorded as the one that stops an agent
+inline constexpr std::string_view kApiName = "api";  // recorded as the stopper of an agent
 
 struct ApiFacts {
   std::string version = {};
-  /// Determines the process behind a request; empty when the caller is gone. Called only for methods that change state.
+  /// Determines the process behind a request; empty when the caller has exited. Called only for methods that change
+  /// state.
   std::function<std::optional<protocol::PeerOrigin>(const net::HttpPeer&)> origin_of = [](const net::HttpPeer&) {
     return std::optional{protocol::user_origin()};
   };
@@ -37,8 +38,8 @@ struct ApiFacts {
 class Api {
  public:
   /// The arguments outlive it.
-  Api(WorkspaceDirectory& open, HostGateway& hosts, const Clock& time, Random& chance, ApiFacts known)
-      : workspaces{open}, gateway{hosts}, clock{time}, random{chance}, facts{std::move(known)} {}
+  Api(WorkspaceDirectory& open, HostGateway& hosts, const Clock& time, Random& chance, ApiFacts caller_facts)
+      : workspaces{open}, gateway{hosts}, clock{time}, random{chance}, facts{std::move(caller_facts)} {}
 
   WorkspaceDirectory& workspaces;
   HostGateway& gateway;

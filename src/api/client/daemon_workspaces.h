@@ -1,6 +1,6 @@
 /// The open workspaces of this daemon, listed over its control socket. Each gets a client when it is first needed.
 ///
-/// Invariants: a client is kept while its workspace is open and dropped when a listing no longer has it. The listing is
+/// Invariants: a client exists while its workspace is open and dropped when a listing no longer has it. The listing is
 ///   requested again when it is older than kListMaxAge or lacks the requested workspace. Requests that arrive while a
 ///   listing is in progress share it.
 /// Ownership: borrows loop, network and random, which outlive it. Threading: the API's loop thread.
@@ -35,7 +35,7 @@ class DaemonWorkspaces final : public WorkspaceDirectory {
   void open(const std::string& root, OnChanged on_done) override;
   void close(const std::string& id, OnChanged on_done) override;
   void switch_to(const std::string& id, OnChanged on_done) override;
-  /// Ends all streams and sockets, and tells their clients where to resume.
+  /// Ends all streams and sockets, and sends their clients the number to resume from.
   void end_streams(const std::string& reason);
   [[nodiscard]] const std::string& switched_to() const override { return switched_to_; }
 

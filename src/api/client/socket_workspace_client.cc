@@ -13,7 +13,7 @@ using protocol::MessageType;
 constexpr Millis kDefaultTimeout{5'000};
 constexpr Millis kFeedRetryDelay{1'000};  // after the daemon stopped the link
 
-/// A little more than the daemon's own limits (wire.md 10.4), so that its error arrives before ours.
+/// A little more than the daemon's own limits (wire.md 10.4), so that its error arrives before this timeout.
 Millis timeout_for(MessageType type) {
   if (type == MessageType::Spawn || type == MessageType::Answer)
     return Millis{35'000};  // the answer may approve a spawn
@@ -59,7 +59,7 @@ class SocketWorkspaceClient::ManagedLink final : private client::LinkListener {
   }
   ~ManagedLink() override { end(); }
 
-  /// Stops the link; no callback follows.
+  /// Stops the link; no callback runs afterwards.
   void end() {
     if (!std::exchange(ended_, true)) link_.stop();
   }
@@ -125,7 +125,7 @@ void SocketWorkspaceClient::request(MessageType type, json::object payload, OnRe
     complete(number, fail(Errc::TimedOut, "the daemon did not respond in time; try again"));
   });
   queued_.push_back(number);
-  if (request_link_ && disconnected_) (*request_link_)->retry_now();  // a caller is waiting: skip the back-off
+  if (request_link_ && disconnected_) (*request_link_)->retry_now();  // a caller blocks on it: skip the back-off
   if (!request_link_) open_request_link();
   send_queued();
 }

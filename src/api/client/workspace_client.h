@@ -24,11 +24,11 @@ class WorkspaceClient {
   class EventListener {
    public:
     virtual ~EventListener() = default;
-    /// Numbers come in order without gaps. `json` is the event as a flat object with `_seq`.
+    /// Numbers arrive in order without gaps. `json` is the event as a flat object with `_seq`.
     virtual void on_event(std::uint64_t number, std::string_view json) = 0;
     /// The connection was lost. It reconnects and resumes after the last event.
     virtual void on_disconnected(const std::string& reason) = 0;
-    /// It reconnected to another store (wire.md 6.1), so the numbers seen so far belong to another log. No event comes
+    /// It reconnected to another store (wire.md 6.1), so earlier numbers belong to another log. No event follows
     /// until the next follow().
     virtual void on_log_replaced() = 0;
   };

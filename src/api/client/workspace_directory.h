@@ -1,6 +1,6 @@
 /// The open workspaces. Abstract, so that tests can replace it.
 ///
-/// A request means the workspace that it names (by id or root), else the default one (switch_to), else the only open
+/// A request is for the workspace that it names (by id or root), else the default one (switch_to), else the only open
 /// one.
 /// Threading: the API's loop thread. Callbacks are called once, never inside the call.
 #pragma once
@@ -53,7 +53,7 @@ class WorkspaceDirectory {
   [[nodiscard]] virtual const std::string& switched_to() const = 0;
 };
 
-/// The open workspace that a request means; an error that lists them when it is ambiguous.
+/// The open workspace of a request; an error that lists them when it is ambiguous.
 ApiResult<WorkspaceInfo> choose_workspace(const std::vector<WorkspaceInfo>& open, std::string_view which,
                                           std::string_view switched_to);
 

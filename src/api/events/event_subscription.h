@@ -2,9 +2,8 @@
 ///
 ///     ?types=item.started,message&agent=Alice&since=1707523200000      offset=42      Last-Event-ID: 42
 ///
-/// `offset` and `Last-Event-ID` both mean: events with a larger number. The header takes precedence, because a browser
-/// that
-///   reconnects repeats its first address. 0 means the first event; neither means from now on.
+/// `offset` and `Last-Event-ID` both select events with a larger number. The header takes precedence, because a
+///   browser that reconnects repeats its first address. 0 selects from the first event; neither selects from now on.
 #pragma once
 
 #include <cstdint>

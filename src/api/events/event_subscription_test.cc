@@ -37,10 +37,10 @@ TEST(EventSubscription, RejectsInvalidValues) {
   EXPECT_EQ(subscription("since=1e3").error().message(), "since must be a non-negative integer such as 42");
   EXPECT_FALSE(subscription("offset=99999999999999999999"));
   EXPECT_FALSE(subscription("", "4x"));
-  EXPECT_TRUE(subscription("types=item.begun")
+  EXPECT_TRUE(subscription("types=item.opened")
                   .error()
                   .message()
-                  .starts_with("\"item.begun\" is not a type of event; there are "));
+                  .starts_with("\"item.opened\" is not a type of event; there are "));
   EXPECT_FALSE(subscription("agent=" + std::string(200, 'a')));
   std::string many = "agent=a";
   for (int i = 0; i < 256; ++i) many += ",a";

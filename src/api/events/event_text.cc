@@ -63,7 +63,7 @@ std::string gap_text(StreamFormat stream_format, std::uint64_t from, std::uint64
   if (stream_format == StreamFormat::WebSocket) data.field("type", "gap");
   auto json = data.field("from", from).field("to", to).take();
   if (stream_format == StreamFormat::WebSocket) return json;
-  return format(": events {} to {} are no longer kept\n", from, to) + sse("relay.gap", to, json);
+  return format(": events {} to {} are no longer stored\n", from, to) + sse("relay.gap", to, json);
 }
 
 std::string reset_text(StreamFormat stream_format, std::uint64_t number, std::string_view reason) {

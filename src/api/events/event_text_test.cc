@@ -39,7 +39,7 @@ TEST(EventText, StaysOneLine) {
 
 TEST(EventText, FormatsNoticesWithTheirNumber) {
   EXPECT_EQ(gap_text(StreamFormat::Sse, 1, 5),
-            ": events 1 to 5 are no longer kept\nevent: relay.gap\nid: 5\ndata: {\"from\":1,\"to\":5}\n\n");
+            ": events 1 to 5 are no longer stored\nevent: relay.gap\nid: 5\ndata: {\"from\":1,\"to\":5}\n\n");
   EXPECT_EQ(gap_text(StreamFormat::WebSocket, 1, 5), R"({"type":"gap","from":1,"to":5})");
   EXPECT_TRUE(
       reset_text(StreamFormat::Sse, 3).starts_with("event: relay.reset\nid: 3\ndata: {\"newest\":3,\"reason\":"));

@@ -5,11 +5,10 @@
 ///                                                  └────────┘◀── new events (WorkspaceClient::follow)
 ///
 /// A reader is a cursor: every matching event up to that number was written to it. Behind the ring it is replayed by
-/// pages,
-///   at the pace it reads; inside the ring it is live. So no event is lost or repeated between replay and live.
+///   pages, at the pace it reads; inside the ring it is live. So no event is lost or repeated between replay and live.
 /// Invariants: the ring, the pages in flight and the backlog of each reader are bounded (FeedLimits). A reader with a
 ///   full backlog is not served until it drains. A reader with a backlog whose cursor leaves the ring is evicted and
-///   told where to resume. The workspace is followed while there are readers, and `idle_timeout` longer.
+///   sent the number to resume from. The workspace is followed while there are readers, and `idle_timeout` longer.
 /// Ownership: borrows loop and workspace. Readers from `open_reader` die before the feed; the feed owns its SSE
 ///   readers.
 /// Threading: loop thread only.
@@ -106,7 +105,7 @@ class Feed final : private WorkspaceClient::EventListener {
   [[nodiscard]] std::unique_ptr<FeedReader> open_reader(const EventSubscription& subscription, std::uint64_t after,
                                                         StreamFormat stream_format, FeedSink& sink);
 
-  /// Ends every reader and tells it where to resume.
+  /// Ends every reader and sends it the number to resume from.
   void close(const std::string& reason);
 
   [[nodiscard]] FeedCounts counts() const;
@@ -156,7 +155,7 @@ class Feed final : private WorkspaceClient::EventListener {
   std::uint64_t flushed_ = 0;  // events up to this number were offered to readers
   std::size_t unflushed_bytes_ = 0;
   bool following_ = false;                // true while the workspace is followed
-  std::vector<OnNewest> newest_waiters_;  // waiting for that
+  std::vector<OnNewest> newest_waiters_;  // run once it is followed
   std::vector<std::weak_ptr<FeedGroup>> groups_;
   std::map<std::uint64_t, FeedReader*> readers_;
   std::uint64_t next_reader_ = 1;
@@ -166,7 +165,7 @@ class Feed final : private WorkspaceClient::EventListener {
   bool checking_ = false;
   FeedCounts counts_;
   std::unique_ptr<net::Timer> flush_timer_, heartbeat_timer_, idle_timer_, retry_timer_, check_timer_;
-  std::shared_ptr<Feed*> self_;  // tells late responses whether the feed still exists
+  std::shared_ptr<Feed*> self_;  // null for late responses once the feed is destroyed
   std::map<const SseReader*, std::unique_ptr<SseReader>> sse_;
 };
 

@@ -183,7 +183,7 @@ TEST_F(FeedTest, ReportsPrunedEventsAsGap) {
   workspace.drop_before(31);
   auto& reader = read({.after = 10});
   EXPECT_EQ(parse_stream(reader.received).numbers, from_to(31, 50));
-  EXPECT_TRUE(reader.received.starts_with(": events 11 to 30 are no longer kept\nevent: relay.gap\nid: 30\n"))
+  EXPECT_TRUE(reader.received.starts_with(": events 11 to 30 are no longer stored\nevent: relay.gap\nid: 30\n"))
       << reader.received;
   auto& nothing_left = read({.after = 50});
   EXPECT_EQ(nothing_left.received, "");
@@ -226,7 +226,7 @@ TEST_F(FeedTest, ResetsReadersWhenTheLogIsReplaced) {
 TEST_F(FeedTest, ChecksTheLogAfterADisconnect) {
   emit(8);
   auto& reader = read();
-  workspace.error = "nobody is there";
+  workspace.error = "no listener";
   workspace.disconnect();
   loop.advance(Millis{100});
   workspace.reset_log();
@@ -248,7 +248,7 @@ TEST_F(FeedTest, ReadsANewStoresLogFromItsStart) {
   workspace.reconnect_with_new_store([&] { emit(20); });
   settle();
   EXPECT_TRUE(live.received.starts_with("event: relay.reset\nid: 0\n")) << live.received;
-  EXPECT_EQ(parse_stream(live.received).numbers, from_to(1, 20)) << "none is taken for one of the old log";
+  EXPECT_EQ(parse_stream(live.received).numbers, from_to(1, 20)) << "no number is mistaken for one of the old log";
   EXPECT_TRUE(socket.received.contains(R"({"type":"reset","newest":0,)")) << socket.received;
   emit(1);
   settle();
@@ -259,7 +259,7 @@ TEST_F(FeedTest, DetectsAReplacedLogByAPage) {
   emit(8);
   auto& live = read();
   workspace.reset_log();
-  auto& old = read({.after = 5});  // in no ring: it asks
+  auto& old = read({.after = 5});  // in no ring: it needs a page
   EXPECT_TRUE(old.received.starts_with("event: relay.reset\nid: 0\n")) << old.received;
   EXPECT_TRUE(live.received.starts_with("event: relay.reset\nid: 0\n")) << live.received;
   emit(1);

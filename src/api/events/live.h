@@ -13,7 +13,7 @@ struct LiveStreams {
               SocketLimits socket_limits = {})
       : feed{loop, workspace, feed_limits}, sockets{network, workspace, feed, socket_limits} {}
 
-  /// Ends every stream and socket, and tells the clients where to resume.
+  /// Ends every stream and socket, and sends the clients the number to resume from.
   void end(const std::string& reason) {
     sockets.close(reason);
     feed.close(reason);

@@ -3,7 +3,7 @@
 /// Why no screen model here: the host sends the whole screen to each new client, and again to one that fell behind
 ///   (docs/spec/host.md). For a slow reader this class only stops reading, so nothing accumulates here.
 /// Invariants: text consists of whole UTF-8 characters; invalid bytes become U+FFFD when they are written as JSON.
-///   After `on_gone` nothing more is called; it is never called inside the constructor.
+///   After `on_ended` nothing more is called; it is never called inside the constructor.
 /// Ownership: borrows the network and the listener, which outlive it. May be destroyed inside any of its callbacks.
 /// Threading: loop thread only.
 #pragma once

@@ -29,7 +29,7 @@ struct ScreenWatchTest : ::testing::Test, ScreenListener {
     end_reason = reason;
     watch.reset();
   }
-  void begin() {
+  void start() {
     watch = std::make_unique<ScreenWatch>(network, "Bob", directory.path() + "/Bob.sock", *this);
     ASSERT_TRUE(run_until(loop, [&] { return !host.requests.empty() || !end_reason.empty(); }));
   }
@@ -42,24 +42,24 @@ struct ScreenWatchTest : ::testing::Test, ScreenListener {
 };
 
 TEST_F(ScreenWatchTest, AttachesReadOnly) {
-  begin();
+  start();
   EXPECT_EQ(host.requests.at(0), R"({"method":"attach","mode":"view","columns":80,"rows":24})");
 }
 
 TEST_F(ScreenWatchTest, SendsTheWholeScreenThenOutput) {
-  begin();
+  start();
   host.accept_attach(100, 30, "whole");
   host.send_output("more");
   ASSERT_TRUE(receives(2));
   host.send_json(R"({"event":"state","state":"idle"})");
   host.send_json(R"({"event":"resized","columns":80,"rows":20})");
-  host.send_output("anew");
+  host.send_output("again");
   ASSERT_TRUE(receives(3));
-  EXPECT_EQ(received, (std::vector<std::string>{"100x30 whole", "more", "80x20 anew"}));
+  EXPECT_EQ(received, (std::vector<std::string>{"100x30 whole", "more", "80x20 again"}));
 }
 
 TEST_F(ScreenWatchTest, KeepsUtf8CharactersWhole) {
-  begin();
+  start();
   host.accept_attach(10, 2, "");
   const std::string text = "a\xE2\x82\xAC\xF0\x9F\x98\x80\xC3\xBC";
   for (const char byte : text) host.send_output(std::string_view{&byte, 1});
@@ -70,7 +70,7 @@ TEST_F(ScreenWatchTest, KeepsUtf8CharactersWhole) {
 }
 
 TEST_F(ScreenWatchTest, ReportsAgentExit) {
-  begin();
+  start();
   host.accept_attach(10, 2, "x");
   host.send_json(R"({"event":"exit","code":0})");
   ASSERT_TRUE(ends());
@@ -78,14 +78,14 @@ TEST_F(ScreenWatchTest, ReportsAgentExit) {
 }
 
 TEST_F(ScreenWatchTest, ReportsKilledHost) {
-  begin();
+  start();
   host.disconnect();
   ASSERT_TRUE(ends());
   EXPECT_EQ(end_reason, "Bob has ended, or its host was killed");
 }
 
 TEST_F(ScreenWatchTest, ReportsRefusal) {
-  begin();
+  start();
   host.send_json(R"({"method":"attach","ok":false,"error":"64 are attached already"})");
   ASSERT_TRUE(ends());
   EXPECT_EQ(end_reason, "64 are attached already");
@@ -99,7 +99,7 @@ TEST_F(ScreenWatchTest, ReportsMissingHost) {
 }
 
 TEST_F(ScreenWatchTest, ReportsInvalidData) {
-  begin();
+  start();
   host.send_bytes("HTTP/1.1 200 OK\r\n\r\n");
   ASSERT_TRUE(ends());
   EXPECT_TRUE(end_reason.starts_with("invalid data from the host of Bob: ")) << end_reason;

@@ -141,13 +141,13 @@ TEST_F(SseTest, ExcessReaderGets503WithRetryAfter) {
   EXPECT_EQ(feed->counts().refused, 1u);
 }
 
-TEST_F(SseTest, SilentWorkspaceGives503) {
-  workspace.error = "nobody is there";
+TEST_F(SseTest, UnresponsiveWorkspaceGives503) {
+  workspace.error = "no listener";
   auto reading = connect();
   reading.send(get("/api/v1/events/sse"));
   ASSERT_TRUE(reading.wait_for("}}"));
   EXPECT_TRUE(reading.output().starts_with("HTTP/1.1 503 ")) << reading.output();
-  EXPECT_TRUE(reading.output().contains("cannot read the events of this workspace: nobody is there"));
+  EXPECT_TRUE(reading.output().contains("cannot read the events of this workspace: no listener"));
 }
 
 TEST_F(SseTest, PendingReadersFailWhenTheWorkspaceCloses) {
@@ -189,7 +189,7 @@ TEST_F(SseTest, SlowClientIsEvictedAndResumesWithoutLoss) {
   const auto after = std::stoull(slow.output().substr(at + 8));
   EXPECT_TRUE(slow.output().contains(format("\nid: {}\ndata: {{\"type\"", after)));
   EXPECT_FALSE(slow.output().contains(format("\nid: {}\ndata: {{\"type\"", after + 1)));
-  EXPECT_TRUE(slow.wait_for("0\r\n\r\n")) << "the answer is complete";
+  EXPECT_TRUE(slow.wait_for("0\r\n\r\n")) << "the response is complete";
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 ///
 ///   ──▶ {"type":"snapshot","workspace":{"id","root"},"agents":[…],"permissions":[…],"questions":[…],"newest":N}
 ///   ──▶ {"type":"event","event":{…}}   matching events after N; also gap, reset and resume (event_text.h)
-///   ──▶ {"type":"screen","agent","columns","rows","ansi"}, {"type":"output","agent","data"}, {"type":"screen-closed",…}
-///   ◀── requests of ws_request.h; an invalid one gets {"type":"error","message"}
+///   ──▶ {"type":"screen","agent","columns","rows","ansi"}, {"type":"output","agent","data"},
+///   {"type":"screen-closed",…} ◀── requests of ws_request.h; an invalid one gets {"type":"error","message"}
 ///
 /// Why no event is missing between snapshot and events: the newest number is queried first, the rest after it. So an
-///   event may repeat what the snapshot shows, but none is left out.
+///   event may repeat a part of the snapshot, but none is omitted.
 /// Ownership: borrows loop, network, workspace and feed, which outlive it; owns the sockets.
 /// Threading: loop thread only.
 #pragma once

@@ -53,6 +53,11 @@ struct LiveSocketTest : net::HttpServerTest {
     EXPECT_TRUE(socket.wait_for("\"type\":\"snapshot\"")) << socket.output();
     return socket;
   }
+  /// Requests Bob's terminal and runs until the host received the attach.
+  bool watch_bob(RawClient& socket, testing::ScriptedHost& host) {
+    socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
+    return run_until(loop, [&] { return host.requests.size() == 1; });
+  }
   bool all_removed() {
     return run_until(loop, [&] { return sockets->count() == 0 && feed->counts().readers == 0; });
   }
@@ -116,8 +121,7 @@ TEST_F(LiveSocketTest, InvalidRequestGetsAnError) {
 TEST_F(LiveSocketTest, SendsTerminalOutputWhileWatched) {
   testing::ScriptedHost host{network, directory.path(), "Bob"};
   auto socket = open();
-  socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
-  ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
+  ASSERT_TRUE(watch_bob(socket, host));
   host.accept_attach(100, 30, "whole");
   ASSERT_TRUE(socket.wait_for(R"({"type":"screen","agent":"Bob","columns":100,"rows":30,"ansi":"whole"})"));
   host.send_output("\x1b[1mmore");
@@ -132,8 +136,7 @@ TEST_F(LiveSocketTest, ReportsAClosedTerminal) {
   socket.send(client_frame(R"({"type":"watch","agent":"Eve"})"));
   EXPECT_TRUE(
       socket.wait_for(R"({"type":"screen-closed","agent":"Eve","reason":"Eve has no terminal on this machine"})"));
-  socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
-  ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
+  ASSERT_TRUE(watch_bob(socket, host));
   host.send_json(R"({"event":"exit","code":0})");
   EXPECT_TRUE(socket.wait_for(R"({"type":"screen-closed","agent":"Bob","reason":"Bob has ended"})"));
 }
@@ -146,14 +149,13 @@ TEST_F(LiveSocketTest, LimitsWatchedTerminals) {
   socket.send(client_frame(R"({"type":"watch","agent":"Eve"})"));
   EXPECT_TRUE(socket.wait_for("1 terminals are watched already; unwatch one first"));
   socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
-  EXPECT_TRUE(run_until(loop, [&] { return bob.connections == 2; })) << "a fresh look";
+  EXPECT_TRUE(run_until(loop, [&] { return bob.connections == 2; })) << "the host is attached again";
 }
 
 TEST_F(LiveSocketTest, PausesTheTerminalOfASlowClient) {
   testing::ScriptedHost host{network, directory.path(), "Bob"};
   auto socket = open();
-  socket.send(client_frame(R"({"type":"watch","agent":"Bob"})"));
-  ASSERT_TRUE(run_until(loop, [&] { return host.requests.size() == 1; }));
+  ASSERT_TRUE(watch_bob(socket, host));
   host.accept_attach(100, 30, "whole");
   ASSERT_TRUE(socket.wait_for("whole"));
   socket.pause_reading();
@@ -211,7 +213,7 @@ TEST_F(LiveSocketTest, RefusesExcessSocketsAndPlainRequests) {
   auto two = connect();
   two.send(kHandshake);
   EXPECT_TRUE(two.wait_for("1 sockets are open already; try again later"));
-  sockets->close("the daemon ends");
+  sockets->close("the daemon stops");
   EXPECT_TRUE(one.wait_for("\x03\xe9the daemon ends"));
   auto three = connect();
   three.send(net::get("/ws"));

@@ -57,7 +57,7 @@ TEST_F(ApiTest, HealthNeedsNoWorkspace) {
   EXPECT_EQ(string_member(expect(200, "GET", "/healthz"), "version"), "9.9");
 }
 
-/// A path of the route, with something in place of each name.
+/// A path of the route, with a value in place of each parameter.
 std::string path_of(const Route& route) {
   std::string path{route.path};
   for (const auto name : path_parameters(route.path)) {
@@ -137,11 +137,11 @@ TEST_F(ApiTest, WorkspacesAreListedOpenedSwitchedToAndClosed) {
   EXPECT_EQ(expect_error(400, "POST", "/workspaces", "{"), "BAD_REQUEST");
 }
 
-TEST_F(ApiTest, WorkspaceIsChosenByIdRootOrBeingTheOnlyOne) {
+TEST_F(ApiTest, WorkspaceIsSelectedByIdRootOrAsTheOnlyOne) {
   auto& second = fake.workspaces.add(kSecond, "/home/me/second");
   const auto which = fake.request("GET", "/api/v1/agents");
   EXPECT_EQ(which.status, 409);
-  EXPECT_NE(which.body.find("/home/me/second"), std::string::npos) << "the sentence lists them";
+  EXPECT_NE(which.body.find("/home/me/second"), std::string::npos) << "the message lists them";
   expect(200, "GET", std::string{"/api/v1/agents?workspace="} + kSecond);
   expect(200, "GET", "/api/v1/agents?workspace=/home/me/second");
   EXPECT_EQ(second.requests.size(), 2u);
@@ -201,7 +201,7 @@ TEST_F(ApiTest, PauseAndResumeSendControlRequests) {
   expect(200, "POST", "/api/v1/agents/Bob/resume");
   EXPECT_EQ(string_member(last().payload, "action"), "unpause");
   client.responses["CONTROL"] = {
-      parse_json_object(R"({"success":false,"error":"nobody is called Bob","code":"UNKNOWN_RECIPIENT"})").value()};
+      parse_json_object(R"({"success":false,"error":"no agent is named Bob","code":"UNKNOWN_RECIPIENT"})").value()};
   EXPECT_EQ(expect_error(404, "POST", "/api/v1/agents/Bob/pause"), "UNKNOWN_RECIPIENT");
 }
 
@@ -212,7 +212,7 @@ TEST_F(ApiTest, OnlySpawnedAgentsTakeInputAndStop) {
   fake.gateway.hosts = {host_of("Bob", false)};
   EXPECT_EQ(expect_error(409, "POST", "/api/v1/agents/Bob/stop"), "UNSUPPORTED");
   EXPECT_EQ(expect_error(409, "POST", "/api/v1/agents/Bob/input", R"({"input":"y"})"), "UNSUPPORTED");
-  EXPECT_TRUE(client.requests.empty()) << "nothing was tried";
+  EXPECT_TRUE(client.requests.empty()) << "no request was sent";
   fake.gateway.hosts = {host_of("Bob")};
   expect(200, "POST", "/api/v1/agents/Bob/stop", R"({"reason":"enough"})");
   EXPECT_EQ(string_member(last().payload, "reason"), "enough");
@@ -235,7 +235,7 @@ TEST_F(ApiTest, OutputAndInterruptUseTheHostSocket) {
   expect(200, "POST", "/agents/by-name/Bob/interrupt");
   expect(200, "POST", "/api/v1/agents/Bob/interrupt");
   EXPECT_EQ(expect_error(404, "POST", "/agents/Zoe/interrupt"), "NOT_FOUND");
-  fake.gateway.response = std::unexpected{conflict("FAILED", "Bob is gone")};
+  fake.gateway.response = std::unexpected{conflict("FAILED", "Bob has ended")};
   EXPECT_EQ(expect_error(409, "GET", "/agents/Bob/output"), "FAILED");
 }
 
@@ -312,7 +312,7 @@ TEST_F(ApiTest, SessionWithLostHostHasNotEnded) {
               std::string::npos)
         << refused.body;
   }
-  for (const auto& request : client.requests) EXPECT_EQ(request.type, "SESSION_QUERY") << "nothing was tried";
+  for (const auto& request : client.requests) EXPECT_EQ(request.type, "SESSION_QUERY") << "no request was sent";
 }
 
 TEST_F(ApiTest, PermissionsAreListedAndDecidedOnce) {
@@ -372,7 +372,7 @@ TEST_F(ApiTest, MessagesAreListedSentAndTraced) {
   EXPECT_EQ(expect_error(400, "POST", "/api/v1/messages", R"({"message":"hello"})"), "BAD_REQUEST");
   expect(200, "POST", "/api/v1/agents/Bob/messages", R"({"message":"hello"})");
   EXPECT_EQ(client.sent.back().send.to, "Bob");
-  client.ack = std::unexpected{api_error_by_code("UNKNOWN_RECIPIENT", "nobody is called Bob")};
+  client.ack = std::unexpected{api_error_by_code("UNKNOWN_RECIPIENT", "no agent is named Bob")};
   EXPECT_EQ(expect_error(404, "POST", "/api/v1/agents/Bob/messages", R"({"message":"hello"})"), "UNKNOWN_RECIPIENT");
   set_response("TRACE", R"({"message":{"id":"abcd2345","from":"a","to":"b","timestamp":1,"kind":"message","body":"x"},
       "deliveries":[{"deliveryId":"d-1","to":"b","state":"queued","proof":"","seq":1,"mode":"on-idle","attempts":0,
@@ -418,10 +418,10 @@ TEST_F(ApiTest, MetricsUseThePrometheusTextFormat) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
-TEST_F(ApiTest, SilentDaemonIsAServerError) {
+TEST_F(ApiTest, UnresponsiveDaemonIsAServerError) {
   client.responses["LIST_AGENTS"] = {fail(client::Errc::TimedOut, "the daemon did not answer")};
   EXPECT_EQ(expect_error(504, "GET", "/api/v1/agents"), "TIMEOUT");
-  client.responses["LIST_AGENTS"] = {fail(client::Errc::Lost, "the daemon went away")};
+  client.responses["LIST_AGENTS"] = {fail(client::Errc::Lost, "the daemon disconnected")};
   EXPECT_EQ(expect_error(503, "GET", "/api/v1/agents"), "UNAVAILABLE");
   client.responses["LIST_AGENTS"] = {fail(client::Errc::Full, "too many questions")};
   EXPECT_EQ(expect_error(429, "GET", "/api/v1/agents"), "BUSY");

@@ -30,7 +30,7 @@ class Call {
   /// Hands out the ResponseWriter for streams; null without a connection (tests).
   using Yield = std::move_only_function<net::ResponseWriter()>;
 
-  /// The two ways to respond on a connection. Only one of them is used.
+  /// Responds on a connection in one of two forms.
   struct ReplyPaths {
     Send send;
     Yield yield;
@@ -77,7 +77,7 @@ class Call {
   void answer_page(std::string html, std::string policy);
   void answer_no_content();  // 204
   void refuse(const ApiError& error);
-  /// Takes over the response for a stream, whose head has `stream_headers`. Empty when the writer is gone.
+  /// Takes over the response for a stream, whose head has `stream_headers`. Empty when the writer is closed.
   [[nodiscard]] std::optional<net::ResponseWriter> take_reply();
   [[nodiscard]] std::vector<net::HttpHeader> stream_headers() const;
 

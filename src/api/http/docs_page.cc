@@ -104,7 +104,7 @@ std::string body_html(const Operation& operation, const json::object& schemas) {
   return format("<h4>Body: {}</h4>\n{}", type_html(schema), members_html(schema, schemas));
 }
 
-/// What comes when all is well in full, the rest as a line each.
+/// The success response in full, each other response as a line.
 std::string answers_html(const Operation& operation, const json::object& document) {
   const auto& components = document.at("components").as_object();
   const auto& schemas = components.at("schemas").as_object();

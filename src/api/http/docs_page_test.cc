@@ -15,9 +15,9 @@ struct Page {
   std::string text = FakeApi{}.request("GET", "/docs").body;
 
   [[nodiscard]] std::string_view under(std::string_view id) const {
-    const auto begin = text.find(format("<details id=\"{}\">", id));
-    if (begin == std::string::npos) return {};
-    return std::string_view{text}.substr(begin, text.find("</details>", begin) - begin);
+    const auto start = text.find(format("<details id=\"{}\">", id));
+    if (start == std::string::npos) return {};
+    return std::string_view{text}.substr(start, text.find("</details>", start) - start);
   }
 };
 

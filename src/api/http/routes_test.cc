@@ -141,7 +141,7 @@ TEST(Routes, UntrustedPeerGetsOneResponse) {
   }
 }
 
-TEST(Routes, WrongTokenLearnsNothingAboutPaths) {
+TEST(Routes, WrongTokenRevealsNoPaths) {
   FakeApi fake;
   fake.policy.token = "s3cret";
   EXPECT_EQ(fake.request("GET", "/nowhere").status, 401);

@@ -58,8 +58,8 @@ std::optional<ApiError> check_origin(const net::ServerRequest& request, const Ac
 std::optional<ApiError> authorize(const net::ServerRequest& request, const AccessPolicy& policy, Access access);
 
 /// Checks the process that sent a write: it is the user's, or a process inside an agent on a route that allows agents.
-/// A caller of unknown origin has passed the checks above and counts as the user. No caller means that its process is
-/// gone. Empty when allowed.
+/// A caller of unknown origin has passed the checks above and counts as the user. No caller means that its process has
+/// exited. Empty when allowed.
 ///
 /// Why a token does not replace this check: an agent may read the token from a file or the environment.
 enum class AgentCallers : std::uint8_t { Refused, Allowed };

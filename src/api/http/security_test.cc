@@ -56,7 +56,7 @@ TEST(Security, PagesOfOtherSitesAreRefused) {
   for (const auto* origin : {"http://localhost:3888", "http://127.0.0.1:3888"})
     EXPECT_EQ(origin_code(request("POST", {{"Origin", origin}, {"Sec-Fetch-Site", "same-origin"}})), "allowed")
         << origin;
-  EXPECT_EQ(origin_code(request("GET", {{"Sec-Fetch-Site", "none"}})), "allowed") << "typed into the address line";
+  EXPECT_EQ(origin_code(request("GET", {{"Sec-Fetch-Site", "none"}})), "allowed") << "typed into the address bar";
 }
 
 TEST(Security, AddressWithoutListenerIsAForeignHost) {
@@ -146,7 +146,7 @@ TEST(Security, WritesMustBeJson) {
   EXPECT_EQ(authorize_code(named), "NOT_JSON") << "a body without a type";
   for (const auto* type : {"application/json", "Application/JSON; charset=utf-8"})
     EXPECT_EQ(authorize_code(request("POST", {{"Content-Type", type}})), "allowed") << type;
-  EXPECT_EQ(authorize_code(request("DELETE")), "allowed") << "nothing to read";
+  EXPECT_EQ(authorize_code(request("DELETE")), "allowed") << "no body";
   EXPECT_EQ(authorize_code(request("GET", {{"Content-Type", "text/plain"}})), "allowed");
 }
 

@@ -110,7 +110,7 @@ UniqueFd listen_at_v6_loopback(std::uint16_t port) {
 
 TEST_F(ServerThreadsTest, ListensAtBothLoopbackAddresses) {
   if (!listen_at_v6_loopback(0)) GTEST_SKIP() << "this machine has no IPv6";
-  EXPECT_FALSE(listen_at_v6_loopback(server->port())) << "a browser that asks for localhost may come there first";
+  EXPECT_FALSE(listen_at_v6_loopback(server->port())) << "a browser that asks for localhost may connect there first";
 }
 
 TEST_F(ServerThreadsTest, PortInUseAtTheOtherLoopbackCountsAsTaken) {
@@ -131,14 +131,14 @@ TEST_F(ServerThreadsTest, PortInUseAtTheOtherLoopbackCountsAsTaken) {
 
 TEST_F(ServerThreadsTest, StopsDuringRequests) {
   Caller first{server->port()}, second{server->port()};
-  std::thread asking{[&second] {
+  std::thread requester{[&second] {
     do second.request("/api/v1/agents");
     while (second.wait_for(R"("name":"Bob")"));
   }};
   first.request("/healthz");
   EXPECT_TRUE(first.wait_for("200 OK"));
   server.reset();
-  asking.join();
+  requester.join();
 }
 
 }  // namespace

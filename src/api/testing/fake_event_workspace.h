@@ -59,7 +59,7 @@ class FakeEventWorkspace final : public WorkspaceClient {
     if (listener != nullptr) listener->on_log_replaced();
   }
   void disconnect() {
-    if (listener_ != nullptr) listener_->on_disconnected("the daemon went away");
+    if (listener_ != nullptr) listener_->on_disconnected("the daemon disconnected");
   }
 
   [[nodiscard]] const std::string& id() const override { return id_; }
@@ -78,8 +78,8 @@ class FakeEventWorkspace final : public WorkspaceClient {
           if (type == protocol::MessageType::EventsQuery) return on_response(round_trip(page(round_trip(payload))));
           const auto name = std::string{protocol::name_of(type)};
           if (const auto hook = on_request.find(name); hook != on_request.end()) hook->second();
-          const auto known = responses.find(name);
-          on_response(known == responses.end() ? Result<json::object>{fail("no response set")} : known->second);
+          const auto found = responses.find(name);
+          on_response(found == responses.end() ? Result<json::object>{fail("no response set")} : found->second);
         });
   }
 

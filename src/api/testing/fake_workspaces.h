@@ -145,7 +145,7 @@ struct FakeApi {
   FakeHostGateway gateway{tasks};
   SystemClock clock;
   SeededRandom random{7};
-  std::optional<protocol::PeerOrigin> caller = protocol::user_origin();  // of requests; empty: its process is gone
+  std::optional<protocol::PeerOrigin> caller = protocol::user_origin();  // of requests; empty: its process has exited
   std::size_t caller_lookups = 0;
   Api api{workspaces,
           gateway,
