@@ -68,8 +68,8 @@ TEST_F(StreamHandlersTest, InvalidFilterIsABadRequest) {
   expect_refused("streamEvents", "/api/v1/events/sse?offset=soon", 400);
 }
 
-TEST_F(StreamHandlersTest, SilentWorkspaceIsUnavailable) {
-  events.error = "the daemon went away";
+TEST_F(StreamHandlersTest, UnresponsiveWorkspaceIsUnavailable) {
+  events.error = "the daemon disconnected";
   expect_refused("streamEvents", "/api/v1/events/sse", 503);
 }
 
