@@ -14,7 +14,9 @@ namespace {
 using namespace relay;
 using namespace relay::adapters;
 
-struct CountingListener final : Listener {
+struct CountingListener final : Listener, OutputListener, DeliveryListener {
+  OutputListener& output() override { return *this; }
+  DeliveryListener& deliveries() override { return *this; }
   void on_assistant_text(std::string_view, std::string_view) override { ++count; }
   void on_model_input(std::string_view, std::string_view, std::string_view) override { ++count; }
   void on_state_reported() override {}
@@ -60,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  const auto known = events.known();
-  FUZZ_CHECK((known.state == profiles::State::Blocked) == !listener.open.empty());
+  const auto reported = events.reported_state();
+  FUZZ_CHECK((reported.state == profiles::State::Blocked) == !listener.open.empty());
   return 0;
 }

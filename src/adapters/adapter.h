@@ -1,15 +1,15 @@
 /// The native interfaces of one agent CLI behind one interface: output, state, delivery, prompts, usage. A new agent is
 /// one adapter file and a profile.
 ///
-///     host ──prepare, start, speak, answer──▶ Adapter ──▶ transcript, hooks, inbox, queue, server of the agent
-///     host ◀──heard, given, events, prompts, usage── Listener ◀──┘
+///     host ──prepare, start, deliver, answer──▶ Adapter ──▶ transcript, hooks, inbox, queue, server of the agent
+///     host ◀──output, model input, events, prompts, usage── Listener ◀──┘
 ///
 /// Invariants
-/// - Every result names the interface it came by; a failing interface is reported with its reason, once, and the host
-/// then uses the next one (screen, terminal).
-/// - `speak` hands a text over at most once: after `done(success)` it is in the agent's hands and nobody else may bring
-///   it, unless `on_returned` names it; after `done(failure)` nothing of it is.
-/// - Files of the user are never written: arguments, variables and private files of ours configure a run.
+/// - Every result names its interface; a failing interface is reported with its reason, once, and the host then uses the
+///   next one (screen, terminal).
+/// - `deliver` delivers a text at most once: after `done(success)` the agent has it, and it may be delivered again only
+///   if `on_returned` names it; after `done(failure)` the agent has nothing of it.
+/// - Files of the user are never written: arguments, variables and private files configure a run.
 /// - Unknown input from an agent is ignored; no transcript, hook or response of an agent can end the host.
 /// Ownership: the host owns the adapter; the adapter borrows loop and listener, which outlive it.
 /// Threading: loop thread only.
@@ -38,42 +38,42 @@
 namespace relay::adapters {
 
 /// Interface names, as in `explain` and in the delivery history.
-namespace way {
+namespace via {
 inline constexpr std::string_view kTranscript = "transcript";  // the agent's own transcript, on disk
-inline constexpr std::string_view kHook = "hook";              // the agent calls us
+inline constexpr std::string_view kHook = "hook";              // the agent runs agent-relay
 inline constexpr std::string_view kInbox = "inbox";            // Claude Code's session socket
 inline constexpr std::string_view kQueue = "queue";            // Codex's queue of a thread
 inline constexpr std::string_view kServer = "server";          // OpenCode's HTTP server
 inline constexpr std::string_view kStatus = "status";          // OSC 7501
 inline constexpr std::string_view kScreen = "screen";
-inline constexpr std::string_view kTerminal = "pty";  // typed, through the gate
-inline constexpr std::string_view kLines = "lines";   // what a program without a profile prints
+inline constexpr std::string_view kTerminal = "pty";  // typed, through the PTY gate
+inline constexpr std::string_view kLines = "lines";   // the output of a program without a profile
 inline constexpr std::string_view kInboxFile = "inbox.md";
-}  // namespace way
+}  // namespace via
 
 /// When a text of some mode may be delivered. Never while a prompt of the agent is open.
 enum class DeliveryTiming : std::uint8_t {
-  Never,    // this mode is not possible by a native way
-  Idle,     // its turn is over
-  Working,  // in the middle of a turn
-  AnyTime,
-  Asked,  // not handed over: the agent's hook comes and takes it (Listener::take)
+  Never,        // no native interface supports the mode
+  WhenIdle,     // after a turn
+  WhenWorking,  // during a turn
+  Anytime,
+  OnHook,  // the agent's hook takes it (take_pending)
 };
 struct ModeSupport {
-  DeliveryTiming moment = DeliveryTiming::Never;
+  DeliveryTiming timing = DeliveryTiming::Never;
   std::string_view via = {};
-  SteadyTime not_before{};         // it takes only so many in a while
-  bool as_peer = false;            // the agent tells its model that a peer speaks, not its user
-  std::size_t together_bytes = 0;  // messages up to this size share one text; 0: one message at a time
+  SteadyTime not_before{};           // the agent's rate limit
+  bool as_peer = false;              // the model sees the message as a peer's, not as its user's
+  std::size_t max_bundle_bytes = 0;  // messages up to this size share one text; 0: one message at a time
 };
 
 inline constexpr std::size_t kModes = 5;  // of protocol::DeliveryMode
 
-/// What this session can do by its own doors, now. An empty way: only by screen and terminal.
+/// The native interfaces this session has now. An empty name: only screen and terminal.
 struct NativeCapabilities {
   std::string_view output = {}, state = {}, prompts = {}, usage = {};
-  bool hears_soon = false;  // not yet by its own door, but it will: what the screen shows meanwhile may be history
-  bool terminal = true;     // false: it runs with the person's descriptors, so there is no screen to read or type into
+  bool output_expected = false;  // `output` will follow; until then the screen may show history
+  bool terminal = true;          // false: it runs in the user's own terminal, without a screen to read or type into
   std::array<ModeSupport, kModes> delivery = {};
 
   [[nodiscard]] const ModeSupport& by(protocol::DeliveryMode mode) const {
@@ -82,7 +82,7 @@ struct NativeCapabilities {
   ModeSupport& by(protocol::DeliveryMode mode) { return delivery[static_cast<std::size_t>(mode)]; }
 };
 
-/// A text for the agent. It starts with our header and reaches the agent unchanged.
+/// A text for the agent. It starts with the relay's header and reaches the agent unchanged.
 struct NativeDelivery {
   std::string delivery = {};  // an idempotency key
   std::string text = {};
@@ -92,8 +92,8 @@ struct NativeDelivery {
 /// The state that the agent's own server or status reports; only from sources that report every change.
 struct ReportedState {
   profiles::State state = profiles::State::Unknown;  // Working, Idle or Blocked
-  std::string says = {};
-  std::string_view via = {};  // it came by; empty: by what `know` names
+  std::string detail = {};
+  std::string_view via = {};  // empty: the interface in NativeCapabilities::state
 };
 
 /// Tokens and cost of one reply of the model; the same `id` again replaces the earlier counts.
@@ -103,41 +103,56 @@ struct TokenUsage {
   std::optional<double> cost = {};  // in dollars, if the agent reports it
 };
 
+/// Receives the agent's output.
+class OutputListener {
+ public:
+  virtual ~OutputListener() = default;
+  /// One complete block of the agent's output, raw markdown.
+  virtual void on_assistant_text(std::string_view markdown, std::string_view via) = 0;
+};
+
+/// Receives evidence of deliveries, and supplies the deliveries that a hook takes.
+class DeliveryListener {
+ public:
+  virtual ~DeliveryListener() = default;
+  /// Text that the agent reports as input of the model: the proof that a message was seen. `id`: the evidence (the id of
+  /// a transcript entry or message, the name of a hook); may be empty.
+  virtual void on_model_input(std::string_view text, std::string_view via, std::string_view id) = 0;
+  /// The agent no longer has these accepted texts and its model did not get them; in the order of their delivery. They
+  /// may be delivered again, also via another interface.
+  virtual void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) = 0;
+  /// For a hook: the pending messages of the mode, at most so many bytes in all. From now on the agent has them.
+  virtual std::string take_pending(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
+};
+
+/// Receives the other reports of an adapter, and names the listeners for output and deliveries.
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// One complete block of the agent's output, raw markdown.
-  virtual void on_assistant_text(std::string_view markdown, std::string_view way) = 0;
-  /// Text that was put before the model, as the agent itself tells: the proof that a message was seen. `id`: under which
-  /// it stands there (a record's id, a hook's name, a message's); may be empty.
-  virtual void on_model_input(std::string_view text, std::string_view way, std::string_view id) = 0;
-  virtual void on_state_reported() = 0;  // `known()` has changed
+  [[nodiscard]] virtual OutputListener& output() = 0;
+  [[nodiscard]] virtual DeliveryListener& deliveries() = 0;
+  virtual void on_state_reported() = 0;  // `reported_state()` has changed
   virtual void on_capabilities() = 0;    // `capabilities()` has changed
   virtual void on_prompt(const Prompt& prompt) = 0;
-  /// The prompt can no longer be answered here.
-  virtual void on_prompt_closed(const std::string& id, const PromptOutcome& end) = 0;
+  /// The prompt can no longer be answered via this interface.
+  virtual void on_prompt_closed(const std::string& id, const PromptOutcome& outcome) = 0;
   virtual void on_usage(const TokenUsage& usage) = 0;
-  /// An event of the agent and its recorded time; the listener adds the agent's name. Prompts are not reported this
-  /// way.
+  /// An event of the agent and its recorded time; the listener adds the agent's name. Prompts are reported by
+  /// `on_prompt` only.
   virtual void on_event(const events::Event& event, WallMs at) = 0;
   /// A limit or failure that ended a turn, in the agent's words.
-  virtual void on_failure(std::string_view what, std::string_view way) = 0;
+  virtual void on_failure(std::string_view message, std::string_view via) = 0;
   /// An interface failed; the reason is one sentence.
-  virtual void on_interface_failed(std::string_view way, std::string why) = 0;
+  virtual void on_interface_failed(std::string_view via, std::string reason) = 0;
   /// The interface works again.
-  virtual void on_interface_recovered(std::string_view way) = 0;
-  /// Texts that `speak` handed over are out of the agent's hands again, unread, in the order in which they were handed over,
-  /// and why. They may be delivered another way.
-  virtual void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) = 0;
-  /// For a hook: what waits for this moment, together at most so many bytes; it is in the agent's hands from now on.
-  virtual std::string take_pending(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
+  virtual void on_interface_recovered(std::string_view via) = 0;
 };
 
 /// The context of an agent's start.
 struct LaunchContext {
   std::string program;       // agent-relay itself, for hooks
-  std::string private_file;  // a path of ours, 0600, which the host removes after the agent's end
-  std::string instructions;  // what the agent is told about the relay; empty: nothing
+  std::string private_file;  // path of a file of this run, 0600, which the host removes after the agent's end
+  std::string instructions;  // for the agent, about the relay; empty: none
   bool attended = true;      // a user is at its terminal
 };
 
@@ -156,8 +171,8 @@ class Adapter : public DeliveryTarget {
   using HookReply = std::move_only_function<void(const hooks::HookResponse&)>;
 
   /// Before the start: adds the options that enable the interfaces to the command. Where that is impossible the agent
-  ///   runs without them, and `on_broken` has the reason after the start.
-  virtual void prepare(pty::Command& command, const LaunchContext& where) = 0;
+  /// runs without them, and `on_interface_failed` has the reason after the start.
+  virtual void prepare(pty::Command& command, const LaunchContext& context) = 0;
   /// The program runs.
   virtual void start(Listener& listener, pid_t agent) = 0;
 
@@ -165,25 +180,25 @@ class Adapter : public DeliveryTarget {
   [[nodiscard]] virtual std::optional<ReportedState> reported_state() const { return std::nullopt; }
 
   /// Answers an open prompt. Completes once, when the agent has the answer, or with the error: the prompt is closed, or
-  /// cannot be answered this way.
-  virtual void answer(const std::string& prompt, const PromptAnswer& reply, OnAnswered done) = 0;
+  /// cannot be answered via this interface.
+  virtual void answer(const std::string& prompt, const PromptAnswer& answer, OnAnswered done) = 0;
   /// No rule decides the prompt. An agent that shows its own dialog only after its hook has returned may show it now.
   virtual void show_dialog(const std::string& /*prompt*/) {}
 
-  /// A hook of the agent is connected. `call` identifies it for `on_hook_gone`: it disconnected without a response.
+  /// A hook of the agent is connected. `call` identifies it for `on_hook_closed`: it disconnected without a response.
   virtual void on_hook(const hooks::HookEvent& event, std::uint64_t call, HookReply reply);
-  virtual void on_hook_gone(std::uint64_t call);
+  virtual void on_hook_closed(std::uint64_t call);
   /// The state on the screen: for adapters that must know when a dialog has closed.
   virtual void on_state(profiles::State state);
-  /// The whole screen, at each update with a composer or a dialog: the window's title, and whether it is the agent's
+  /// The window's title, at each screen update with a composer or a dialog. `start_page`: the screen shows the agent's
   /// start page, without a conversation.
-  virtual void on_shown(std::string_view /*title*/, bool /*start_page*/) {}
+  virtual void on_window_title(std::string_view /*title*/, bool /*start_page*/) {}
   /// The program has ended, and its last output was read: open items will not complete.
   virtual void on_agent_exit();
 };
 
 /// The adapter for the profile with this name; none for an agent without a known native interface.
 /// The loop outlives it.
-std::unique_ptr<Adapter> adapter_for(std::string_view profile, net::AsioLoop& loop);
+std::unique_ptr<Adapter> make_adapter(std::string_view profile, net::AsioLoop& loop);
 
 }  // namespace relay::adapters

@@ -1,4 +1,4 @@
-/// The agents with native interfaces; one file each.
+/// The adapters of agents with native interfaces; one file each.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace relay::adapters {
 
-std::unique_ptr<Adapter> claude(net::AsioLoop& loop);
-std::unique_ptr<Adapter> codex(net::AsioLoop& loop);
-std::unique_ptr<Adapter> gemini(net::AsioLoop& loop);
+std::unique_ptr<Adapter> make_claude(net::AsioLoop& loop);
+std::unique_ptr<Adapter> make_codex(net::AsioLoop& loop);
+std::unique_ptr<Adapter> make_gemini(net::AsioLoop& loop);
 
 }  // namespace relay::adapters

@@ -20,18 +20,18 @@ class ClaudeInbox {
   ~ClaudeInbox();
 
   /// When it accepts the next message: Claude accepts 30 from one sender at once and then one every two seconds, and
-  ///   silently drops more. We stay a little below.
+  /// silently drops more. This limit is a little below.
   [[nodiscard]] SteadyTime ready_at() const;
-  /// Half of the burst is used: several messages in one text save the rest.
-  [[nodiscard]] bool runs_low() const;
+  /// Half of the burst is used: several messages should share one text.
+  [[nodiscard]] bool is_running_low() const;
 
   /// The session has an inbox now.
   [[nodiscard]] bool exists(const std::string& session) const { return socket_of(session).has_value(); }
-  /// `session`: Claude's id of its session, if known; another process of that name is not written to.
-  void put(const NativeDelivery& words, const std::string& session, Adapter::OnAccepted done);
+  /// `session`: Claude's id of its session, empty before a hook reported it. No other session is written to.
+  void put(const NativeDelivery& delivery, const std::string& session, Adapter::OnAccepted done);
 
  private:
-  class Writing;
+  class PendingWrite;
 
   [[nodiscard]] Result<std::string> socket_of(const std::string& session) const;
 
@@ -39,11 +39,11 @@ class ClaudeInbox {
   net::UnixNetwork network_;
   std::string directory_;
   pid_t agent_;
-  std::vector<std::unique_ptr<Writing>> writing_;
-  SteadyTime full_at_{};  // when its rate limit would be fully available again
+  std::vector<std::unique_ptr<PendingWrite>> writes_;
+  SteadyTime full_at_{};  // when the whole burst is available again
 };
 
-/// The written line: our text as a user message of a peer.
-std::string inbox_line(const NativeDelivery& words);
+/// The written line: the text as a user message of a peer.
+std::string inbox_line(const NativeDelivery& delivery);
 
 }  // namespace relay::adapters

@@ -27,9 +27,9 @@ struct ClaudeInboxTest : ::testing::Test {
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
   std::unique_ptr<net::Listener> listener;
-  std::vector<std::unique_ptr<net::testing::Recorder>> writers;  // who came to the inbox
+  std::vector<std::unique_ptr<net::testing::Recorder>> writers;  // connections to the inbox
   ClaudeInbox inbox{loop, home.path(), kAgent};
-  Texts outcomes;  // "taken", or the reason
+  Texts outcomes;  // "accepted", or the error
 
   void SetUp() override { std::filesystem::create_directory(home.file("sessions")); }
 
@@ -41,27 +41,27 @@ struct ClaudeInboxTest : ::testing::Test {
     ASSERT_TRUE(made);
     listener = *std::move(made);
   }
-  void write_record(pid_t pid, const std::string& text) {
+  void write_session_file(pid_t pid, const std::string& text) {
     std::ofstream{home.file(format("sessions/{}.json", pid))} << text;
   }
   /// As Claude Code 2.1.325 writes it.
-  void record(pid_t pid, const std::string& session, bool with_socket = true) {
+  void add_session(pid_t pid, const std::string& session, bool with_socket = true) {
     json::object all{
         {"pid", pid},           {"sessionId", session}, {"cwd", "/home/agent/proj"}, {"startedAt", 1794728879382},
         {"version", "2.1.325"}, {"peerProtocol", 1},    {"kind", "interactive"},     {"entrypoint", "cli"},
         {"status", "idle"}};
     if (with_socket) all["messagingSocketPath"] = socket();
-    write_record(pid, json::serialize(all));
+    write_session_file(pid, json::serialize(all));
   }
   void put(std::string text, const std::string& session = kSession, DeliveryMode mode = DeliveryMode::OnIdle) {
     inbox.put({.delivery = "d-1", .text = std::move(text), .mode = mode}, session, [this](const Result<void>& outcome) {
-      outcomes.push_back(outcome ? "taken" : outcome.error().message());
+      outcomes.push_back(outcome ? "accepted" : outcome.error().message());
     });
   }
-  bool decided(std::size_t count = 1) {
+  bool finished(std::size_t count = 1) {
     return run_until(loop, [&] { return outcomes.size() == count; });
   }
-  /// All that came to the inbox, once its writers have left.
+  /// The bytes received by the inbox, once its writers have disconnected.
   std::string received() {
     EXPECT_TRUE(run_until(
         loop, [&] { return std::ranges::all_of(writers, [](const auto& each) { return !each->closed.empty(); }); }));
@@ -69,21 +69,21 @@ struct ClaudeInboxTest : ::testing::Test {
     for (const auto& each : writers) all += each->received;
     return all;
   }
-  /// Nothing was taken, and one sentence says why.
-  void refused_because(const std::string& words) {
-    ASSERT_TRUE(decided());
-    EXPECT_NE(outcomes[0].find(words), std::string::npos) << outcomes[0];
+  /// Nothing was written, and the error is one line that contains `text`.
+  void expect_failure(const std::string& text) {
+    ASSERT_TRUE(finished());
+    EXPECT_NE(outcomes[0].find(text), std::string::npos) << outcomes[0];
     EXPECT_EQ(outcomes[0].find('\n'), std::string::npos);
     EXPECT_EQ(received(), "");
   }
 };
 
-TEST_F(ClaudeInboxTest, WritesOneLineAndLeaves) {
+TEST_F(ClaudeInboxTest, WritesOneLineAndDisconnects) {
   listen();
-  record(kAgent, kSession);
+  add_session(kAgent, kSession);
   put("Relay message from Bob [1]:\nhello \"Alice\"");
-  ASSERT_TRUE(decided());
-  EXPECT_EQ(outcomes, Texts{"taken"});
+  ASSERT_TRUE(finished());
+  EXPECT_EQ(outcomes, Texts{"accepted"});
   ASSERT_TRUE(run_until(loop, [&] { return writers.size() == 1; }));
   EXPECT_EQ(received(),
             R"({"type":"user","message":{"role":"user","content":"Relay message from Bob [1]:\nhello \"Alice\""},)"
@@ -91,119 +91,119 @@ TEST_F(ClaudeInboxTest, WritesOneLineAndLeaves) {
             "\n");
 }
 
-TEST_F(ClaudeInboxTest, OnlyAnImmediateTextInterrupts) {
+TEST_F(ClaudeInboxTest, OnlyImmediateTextInterrupts) {
   for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::NextMessage, DeliveryMode::NextToolCall})
     EXPECT_NE(inbox_line({.delivery = "d", .text = "t", .mode = mode}).find(R"("priority":"next")"), std::string::npos);
   EXPECT_NE(inbox_line({.delivery = "d", .text = "t", .mode = DeliveryMode::Immediate}).find(R"("priority":"now")"),
             std::string::npos);
 }
 
-TEST_F(ClaudeInboxTest, ALongTextArrivesWhole) {
+TEST_F(ClaudeInboxTest, LongTextArrivesWhole) {
   listen();
-  record(kAgent, kSession);
+  add_session(kAgent, kSession);
   const std::string text(3U << 20, 'x');
   put(text);
-  ASSERT_TRUE(decided());
-  EXPECT_EQ(outcomes, Texts{"taken"});
+  ASSERT_TRUE(finished());
+  EXPECT_EQ(outcomes, Texts{"accepted"});
   EXPECT_EQ(received(), inbox_line({.delivery = "d-1", .text = text}));
 }
 
-TEST_F(ClaudeInboxTest, TextsPutAfterEachOtherEachArriveOnce) {
+TEST_F(ClaudeInboxTest, ConsecutiveTextsEachArriveOnce) {
   listen();
-  record(kAgent, kSession);
+  add_session(kAgent, kSession);
   inbox.put({.delivery = "a", .text = "first"}, kSession, [&](const Result<void>& outcome) {
-    outcomes.push_back(outcome ? "taken" : outcome.error().message());
-    put("second");  // from inside the answer to the first
+    outcomes.push_back(outcome ? "accepted" : outcome.error().message());
+    put("second");  // from inside the first completion
   });
-  ASSERT_TRUE(decided(2));
+  ASSERT_TRUE(finished(2));
   ASSERT_TRUE(run_until(loop, [&] { return writers.size() == 2; }));
   EXPECT_EQ(received(),
             inbox_line({.delivery = "a", .text = "first"}) + inbox_line({.delivery = "d-1", .text = "second"}));
 }
 
-TEST_F(ClaudeInboxTest, IsReadyForABurstAndThenAtItsOwnPace) {
+TEST_F(ClaudeInboxTest, IsReadyForBurstAndThenAtItsRate) {
   listen();
-  record(kAgent, kSession);
+  add_session(kAgent, kSession);
   std::size_t sent = 0;
   while (inbox.ready_at() <= loop.now().steady && sent < 100) put("x"), ++sent;
   EXPECT_GE(sent, 20U);
-  EXPECT_LT(sent, 30U) << "Claude drops the thirty-first without a word";
+  EXPECT_LT(sent, 30U) << "Claude silently drops the thirty-first";
   EXPECT_GT(inbox.ready_at(), loop.now().steady);
   EXPECT_LE(inbox.ready_at() - loop.now().steady, Millis{2'500}) << "not for long";
-  ASSERT_TRUE(decided(sent));
+  ASSERT_TRUE(finished(sent));
 }
 
 TEST_F(ClaudeInboxTest, RunsLowBeforeItsBurstIsUsedUp) {
   listen();
-  record(kAgent, kSession);
+  add_session(kAgent, kSession);
   std::size_t sent = 0;
-  for (; !inbox.runs_low() && sent < 100; ++sent) put("x");
+  for (; !inbox.is_running_low() && sent < 100; ++sent) put("x");
   EXPECT_GT(sent, 10U);
-  EXPECT_LE(inbox.ready_at(), loop.now().steady) << "it takes more at once";
-  ASSERT_TRUE(decided(sent));
+  EXPECT_LE(inbox.ready_at(), loop.now().steady) << "it still accepts more at once";
+  ASSERT_TRUE(finished(sent));
 }
 
-TEST_F(ClaudeInboxTest, WhatWasNotWrittenDoesNotCountAgainstThePace) {
-  for (int i = 0; i < 100; ++i) put("x");  // no record
+TEST_F(ClaudeInboxTest, FailedWriteDoesNotCountAgainstRate) {
+  for (int i = 0; i < 100; ++i) put("x");  // no session file
   EXPECT_LE(inbox.ready_at(), loop.now().steady);
 }
 
-TEST_F(ClaudeInboxTest, BeforeItsSessionIsKnownTheProcessWeStartedIsWrittenTo) {
+TEST_F(ClaudeInboxTest, WithoutSessionIdStartedProcessIsWrittenTo) {
   listen();
-  record(kAgent, kSession);
+  add_session(kAgent, kSession);
   put("hello", "");
-  ASSERT_TRUE(decided());
-  EXPECT_EQ(outcomes, Texts{"taken"});
+  ASSERT_TRUE(finished());
+  EXPECT_EQ(outcomes, Texts{"accepted"});
 }
 
-TEST_F(ClaudeInboxTest, ASessionOfAnotherProcessIsFound) {
+TEST_F(ClaudeInboxTest, SessionOfAnotherProcessIsFound) {
   listen();
-  record(kAgent + 7, kSession);  // we started a wrapper of it
+  add_session(kAgent + 7, kSession);  // the host started a wrapper
   put("hello");
-  ASSERT_TRUE(decided());
-  EXPECT_EQ(outcomes, Texts{"taken"});
+  ASSERT_TRUE(finished());
+  EXPECT_EQ(outcomes, Texts{"accepted"});
 }
 
-TEST_F(ClaudeInboxTest, WithoutARecordNothingIsWritten) {
+TEST_F(ClaudeInboxTest, WithoutSessionFileNothingIsWritten) {
   listen();
   put("hello");
-  refused_because(format("sessions/{}.json cannot be read", kAgent));
+  expect_failure(format("sessions/{}.json cannot be read", kAgent));
 }
 
-TEST_F(ClaudeInboxTest, ABrokenRecordIsNotGuessedAt) {
+TEST_F(ClaudeInboxTest, BrokenSessionFileIsRejected) {
   listen();
-  write_record(kAgent, R"({"pid":4502,"sessionId":"4764)");
+  write_session_file(kAgent, R"({"pid":4502,"sessionId":"4764)");
   put("hello");
-  refused_because("is no record of a session");
+  expect_failure("is not a session file");
 }
 
-TEST_F(ClaudeInboxTest, AnOlderClaudeHasNoInbox) {
+TEST_F(ClaudeInboxTest, OlderClaudeHasNoInbox) {
   listen();
-  record(kAgent, kSession, false);
+  add_session(kAgent, kSession, false);
   put("hello");
-  refused_because("this session of Claude Code has no inbox");
+  expect_failure("this session of Claude Code has no inbox");
 }
 
 TEST_F(ClaudeInboxTest, AnotherSessionIsNeverWrittenTo) {
   listen();
-  record(kAgent, kOther);
-  record(kAgent + 1, kOther);
+  add_session(kAgent, kOther);
+  add_session(kAgent + 1, kOther);
   put("hello");
-  refused_because(kSession);
+  expect_failure(kSession);
 }
 
-TEST_F(ClaudeInboxTest, SaysWhenNobodyListens) {
-  record(kAgent, kSession);
+TEST_F(ClaudeInboxTest, FailsWithoutListener) {
+  add_session(kAgent, kSession);
   put("hello");
-  refused_because("Claude Code's inbox at " + socket() + " cannot be reached: no one is listening");
+  expect_failure("Claude Code's inbox at " + socket() + " cannot be reached: no one is listening");
 }
 
-TEST_F(ClaudeInboxTest, ATornLineIsAFailure) {
-  record(kAgent, kSession);
+TEST_F(ClaudeInboxTest, PartlyWrittenLineIsFailure) {
+  add_session(kAgent, kSession);
   auto made = network.listen(socket(), [](std::unique_ptr<net::Stream> stream) { stream->close(net::Drain::No); });
   ASSERT_TRUE(made);
-  put(std::string(8U << 20, 'x'));  // more than fits a socket that nobody reads
-  refused_because("did not take it");
+  put(std::string(8U << 20, 'x'));  // more than fits the buffer of an unread socket
+  expect_failure("did not accept the message");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kRolloutBegins = "rollout-", kRolloutEnds = ".jsonl";
+constexpr std::string_view kRolloutPrefix = "rollout-", kRolloutSuffix = ".jsonl";
 constexpr std::size_t kThreadIdLength = 36;  // a UUID
 
 }  // namespace
@@ -28,7 +28,7 @@ std::string find_open_rollout(pid_t agent, const std::string& codex_home) {
   for (const auto& process : pty::members_of(pty::all_processes(), leader->id, {}))
     for (const auto& file : pty::open_files(process.id.pid)) {
       const auto name = fs::path{file}.filename().string();
-      if (!file.starts_with(sessions.string()) || !name.starts_with(kRolloutBegins) || !name.ends_with(kRolloutEnds))
+      if (!file.starts_with(sessions.string()) || !name.starts_with(kRolloutPrefix) || !name.ends_with(kRolloutSuffix))
         continue;
       if (found.empty() || name < fs::path{found}.filename().string()) found = file;
     }
@@ -36,8 +36,8 @@ std::string find_open_rollout(pid_t agent, const std::string& codex_home) {
 }
 
 std::string thread_of_rollout(std::string_view path) {
-  if (!path.ends_with(kRolloutEnds)) return {};
-  path.remove_suffix(kRolloutEnds.size());
+  if (!path.ends_with(kRolloutSuffix)) return {};
+  path.remove_suffix(kRolloutSuffix.size());
   return path.size() < kThreadIdLength ? std::string{} : std::string{path.substr(path.size() - kThreadIdLength)};
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kLockEnds = ".lock";
-constexpr std::size_t kRolloutHeadBytes = 4'096;  // of a rollout; its first line says whose it is
+constexpr std::string_view kLockSuffix = ".lock";
+constexpr std::size_t kRolloutHeadBytes = 4'096;  // of a rollout; its first line names its source
 constexpr std::string_view kSubagentSource = R"("source":{"subagent")";
 
 struct OpenThread {
@@ -37,7 +37,7 @@ std::vector<OpenThread> open_threads(pid_t process, const fs::path& locks) {
   for (const auto& file : pty::open_files(process)) {
     const fs::path path{file};
     if (auto thread = thread_of_rollout(file); !thread.empty()) rollouts[std::move(thread)] = file;
-    if (path.parent_path() != locks || path.extension() != kLockEnds) continue;
+    if (path.parent_path() != locks || path.extension() != kLockSuffix) continue;
     std::error_code failed;
     const auto opened = fs::last_write_time(path, failed);
     if (!failed) threads.push_back({path.stem().string(), opened});
@@ -51,7 +51,7 @@ std::vector<OpenThread> open_threads(pid_t process, const fs::path& locks) {
 
 }  // namespace
 
-std::string find_shown_thread(pid_t agent, const std::string& codex_home, std::string_view known) {
+std::string find_shown_thread(pid_t agent, const std::string& codex_home, std::string_view reported) {
   const auto leader = pty::find_process(agent);
   std::error_code failed;
   const auto locks =
@@ -60,10 +60,10 @@ std::string find_shown_thread(pid_t agent, const std::string& codex_home, std::s
   std::vector<OpenThread> all;
   for (const auto& process : pty::members_of(pty::all_processes(), leader->id, {})) {
     auto threads = open_threads(process.id.pid, locks);
-    const bool is_it = std::ranges::find(threads, known, &OpenThread::id) != threads.end();
-    if (is_it) all.clear();
+    const bool has_reported = std::ranges::find(threads, reported, &OpenThread::id) != threads.end();
+    if (has_reported) all.clear();
     all.insert(all.end(), threads.begin(), threads.end());
-    if (is_it) break;
+    if (has_reported) break;
   }
   const auto newest = std::ranges::max_element(all, {}, &OpenThread::opened);
   return newest == all.end() ? std::string{} : newest->id;

@@ -17,13 +17,13 @@ namespace fs = std::filesystem;
 constexpr const char* kFirst = "01a1f213-bcb0-79d0-9277-53f1ea1269c4";
 constexpr const char* kSecond = "01a1f214-3782-7a21-91f1-65aa8afa5aeb";
 
-struct ShownThread : ::testing::Test {
-  net::testing::TemporaryDirectory place;
-  fs::path home = place.path();
+struct ShownThreadTest : ::testing::Test {
+  net::testing::TemporaryDirectory directory;
+  fs::path home = directory.path();
   std::list<std::ofstream> open;
   int opened = 0;
 
-  ShownThread() {
+  ShownThreadTest() {
     fs::create_directories(home / "thread-writer-locks");
     fs::create_directories(home / "sessions");
   }
@@ -36,44 +36,44 @@ struct ShownThread : ::testing::Test {
     open.emplace_back(home / "sessions" / ("rollout-2026-11-19T04-32-22-" + thread + ".jsonl")) << first_line << '\n';
     open.back().flush();
   }
-  std::string shown(std::string_view known = kFirst) const {
-    return find_shown_thread(::getpid(), place.path(), known);
+  std::string shown_thread(std::string_view reported = kFirst) const {
+    return find_shown_thread(::getpid(), directory.path(), reported);
   }
 };
 
-TEST_F(ShownThread, IsTheOneThatWasOpenedLast) {
-  EXPECT_EQ(shown(), "");
+TEST_F(ShownThreadTest, IsThreadThatWasOpenedLast) {
+  EXPECT_EQ(shown_thread(), "");
   lock(kFirst);
-  EXPECT_EQ(shown(), kFirst);
+  EXPECT_EQ(shown_thread(), kFirst);
   lock(kSecond);  // `/new`: the first one stays locked
-  EXPECT_EQ(shown(), kSecond);
+  EXPECT_EQ(shown_thread(), kSecond);
   lock(kFirst);  // `/resume`
-  EXPECT_EQ(shown(), kFirst);
-  EXPECT_EQ(shown(kSecond), kFirst);
+  EXPECT_EQ(shown_thread(), kFirst);
+  EXPECT_EQ(shown_thread(kSecond), kFirst);
 }
 
-TEST_F(ShownThread, IsNotOneThatAnotherProcessHasOpen) {
+TEST_F(ShownThreadTest, IsNotThreadOfAnotherProcess) {
   lock(kFirst);
   std::ofstream{lock_of(kSecond)} << "";
-  EXPECT_EQ(shown(), kFirst);
+  EXPECT_EQ(shown_thread(), kFirst);
 }
 
-TEST_F(ShownThread, IsFoundWhenTheOneBeforeIsNotOpenAnyMore) {
+TEST_F(ShownThreadTest, IsFoundAfterEarlierThreadWasClosed) {
   lock(kSecond);
-  EXPECT_EQ(shown(), kSecond);
+  EXPECT_EQ(shown_thread(), kSecond);
 }
 
-TEST_F(ShownThread, IsNoSubagents) {
+TEST_F(ShownThreadTest, SkipsSubagents) {
   lock(kFirst);
   write_rollout(kFirst, R"({"type":"session_meta","payload":{"id":"x","source":"cli","thread_source":"user"}})");
   lock(kSecond);
   write_rollout(kSecond, R"({"type":"session_meta","payload":{"id":"y","source":{"subagent":{"thread_spawn":{}}}}})");
-  EXPECT_EQ(shown(), kFirst);
+  EXPECT_EQ(shown_thread(), kFirst);
 }
 
-TEST_F(ShownThread, OfAProcessThatHasEndedIsNone) {
+TEST_F(ShownThreadTest, EndedProcessHasNone) {
   lock(kFirst);
-  EXPECT_EQ(find_shown_thread(0, place.path(), kFirst), "");
+  EXPECT_EQ(find_shown_thread(0, directory.path(), kFirst), "");
 }
 
 }  // namespace

@@ -19,13 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kNamedDigits = 8;       // of the session's id in the file's name
-constexpr int kMaxFiles = 10'000;             // looked at
-constexpr std::size_t kEndBytes = 512 << 10;  // of a file: what was typed a moment ago is there
+constexpr std::size_t kIdPrefixLength = 8;    // of the session's id in the file's name
+constexpr int kMaxFiles = 10'000;             // searched
+constexpr std::size_t kEndBytes = 512 << 10;  // of a file: it has the recent prompts
 constexpr std::size_t kChatHeadBytes = 16 << 10;
-constexpr WallMs kSlack = 2'000;  // between a prompt in logs.json and in the record
+constexpr WallMs kSlack = 2'000;  // between a prompt in logs.json and in the transcript
 
-/// A plain file, read from some place on.
+/// A regular file, without following links.
 class PlainFile {
  public:
   explicit PlainFile(const std::string& path)
@@ -66,7 +66,7 @@ WallMs time_of(const json::object& object) {
   return text::parse_iso_time(string_member(object, "timestamp").value_or("")).value_or(0);
 }
 
-/// The session of a conversation with the user; none for a subagent's, or what is no record.
+/// The session of a conversation with the user; none for a subagent's or a file that is no transcript.
 std::optional<std::string> session_of(const PlainFile& file) {
   const auto head = file.read(0, kChatHeadBytes);
   const auto first = parse_json_object(std::string_view{head}.substr(0, head.find('\n')));
@@ -74,9 +74,9 @@ std::optional<std::string> session_of(const PlainFile& file) {
   return string_member(*first, "sessionId");
 }
 
-using Wanted = std::vector<GeminiPrompt>;  // without blanks
+using PromptList = std::vector<GeminiPrompt>;  // without white space
 
-bool holds(const PlainFile& file, const Wanted& wanted) {
+bool contains_prompt(const PlainFile& file, const PromptList& wanted) {
   const auto bytes = file.read_end();
   std::string_view left = bytes;
   if (bytes.size() < file.size()) left.remove_prefix(std::min(left.size(), left.find('\n')));
@@ -88,7 +88,7 @@ bool holds(const PlainFile& file, const Wanted& wanted) {
     if (!message || string_member(*message, "type") != "user") continue;
     const auto text = transcripts::without_white_space(text_of(message->if_contains("content")));
     const auto at = time_of(*message);
-    // Files that a prompt names, and what hooks add, stand behind it.
+    // Files that a prompt names, and context added by hooks, follow it in the text.
     for (const auto& each : wanted)
       if (at >= each.at - kSlack && text.starts_with(each.text)) return true;
   }
@@ -104,8 +104,8 @@ GeminiPrompts read_gemini_prompts(const std::string& logs_file, std::string_view
   if (!file) return prompts;
   auto text = file.read_end();
   if (text.size() < file.size()) {  // an array of objects, indented by two; no text holds a line end
-    const auto begin = text.find("\n  {");
-    text = begin == std::string::npos ? std::string{} : "[" + text.substr(begin);
+    const auto start = text.find("\n  {");
+    text = start == std::string::npos ? std::string{} : "[" + text.substr(start);
   }
   const auto all = parse_json(text);
   if (!all || !all->is_array()) return prompts;
@@ -113,39 +113,39 @@ GeminiPrompts read_gemini_prompts(const std::string& logs_file, std::string_view
   for (const auto& each : all->get_array()) {
     if (!each.is_object()) continue;
     const auto& entry = each.get_object();
-    const auto whose = string_member(entry, "sessionId").value_or("");
+    const auto owner = string_member(entry, "sessionId").value_or("");
     const auto at = time_of(entry);
-    if (whose != session) {
-      if (at >= others_since) prompts.others.insert(whose);
-    } else if (auto words = string_member(entry, "message").value_or(""); at >= since && !words.empty()) {
-      prompts.own.push_back({std::move(words), at});
+    if (owner != session) {
+      if (at >= others_since) prompts.others.insert(owner);
+    } else if (auto message = string_member(entry, "message").value_or(""); at >= since && !message.empty()) {
+      prompts.own.push_back({std::move(message), at});
     }
   }
   return prompts;
 }
 
-bool holds_a_prompt(const GeminiPrompts& prompts) {
+bool has_model_prompt(const GeminiPrompts& prompts) {
   return std::ranges::any_of(prompts.own, [](const GeminiPrompt& each) { return !each.text.starts_with('/'); });
 }
 
 GeminiChat find_gemini_chat(const std::string& chats, const GeminiPrompts& prompts) {
   GeminiChat found;
-  Wanted wanted;
+  PromptList wanted;
   for (const auto& each : prompts.own)
     if (auto text = transcripts::without_white_space(each.text); !text.empty() && !text.starts_with('/'))
       wanted.push_back({text, each.at});
   if (wanted.empty()) return found;
   const auto since = std::ranges::min(wanted, {}, &GeminiPrompt::at).at - kSlack;
-  int looked_at = 0;
+  int searched = 0;
   std::error_code none;
   for (const auto& each : fs::directory_iterator{chats, none}) {
-    if (++looked_at > kMaxFiles) break;
+    if (++searched > kMaxFiles) break;
     const auto path = each.path().string();
     const PlainFile file{path};
     if (!path.ends_with(".jsonl") || !file || file.written_at() < since) continue;
     auto session = session_of(file);
-    if (!session || prompts.others.contains(*session) || !holds(file, wanted)) continue;
-    if (++found.holders > 1) return {.holders = found.holders};
+    if (!session || prompts.others.contains(*session) || !contains_prompt(file, wanted)) continue;
+    if (++found.matches > 1) return {.matches = found.matches};
     found.path = path;
     found.session = *std::move(session);
   }
@@ -153,15 +153,15 @@ GeminiChat find_gemini_chat(const std::string& chats, const GeminiPrompts& promp
 }
 
 std::string find_gemini_chat_of(const std::string& tmp, std::string_view session) {
-  const auto ending = format("-{}.jsonl", session.substr(0, kNamedDigits));
+  const auto ending = format("-{}.jsonl", session.substr(0, kIdPrefixLength));
   std::string found;
-  int looked_at = 0;
+  int searched = 0;
   std::error_code none;
   for (const auto& project : fs::directory_iterator{tmp, none})
     for (const auto& file : fs::directory_iterator{project.path() / "chats", none}) {
-      if (++looked_at > kMaxFiles) return found;
+      if (++searched > kMaxFiles) return found;
       auto path = file.path().string();
-      // The time of day is in the name: the newer one sorts behind.
+      // The time is in the name: newer ones sort later.
       if (path.ends_with(ending) && path > found) found = std::move(path);
     }
   return found;

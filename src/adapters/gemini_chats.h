@@ -4,10 +4,10 @@
 ///     tmp/<project>/chats/*.jsonl  the transcripts, a file per conversation
 ///
 /// Why the session's id is not enough: `/clear` and `/resume` continue in a transcript of another session, and Gemini
-/// opens a transcript only to append a line. But logs.json names the session that the process was started with,
-/// whatever was resumed since, so the prompt that is in both identifies the transcript.
-/// Invariants: a transcript is returned only when it alone has that prompt; transcripts of other processes that are
-///   known by logs.json are skipped. Only the ends of files are read, and no links followed.
+/// opens a transcript only to append a line. But logs.json always names the session that the process was started with,
+/// so the prompt that is in both identifies the transcript.
+/// Invariants: a transcript is returned only if no other one has that prompt; transcripts of other processes in
+///   logs.json are skipped. Only the ends of files are read, and no links followed.
 /// Threading: reads files; any thread.
 #pragma once
 
@@ -26,25 +26,25 @@ struct GeminiPrompt {
   WallMs at = 0;  // it was typed
 };
 struct GeminiPrompts {
-  bool readable = false;               // there is a logs.json of the form we know
-  std::vector<GeminiPrompt> own = {};  // of the session asked for
+  bool readable = false;               // logs.json exists and has the expected format
+  std::vector<GeminiPrompt> own = {};  // of the requested session
   std::set<std::string> others = {};   // sessions of other processes
 };
-/// `logs_file`: logs.json of a project. `since`: of the session's own prompts; `others_since`: of those of others.
+/// `logs_file`: logs.json of a project. `since`: for the session's own prompts; `others_since`: for those of others.
 GeminiPrompts read_gemini_prompts(const std::string& logs_file, std::string_view session, WallMs since,
                                   WallMs others_since);
 
-/// Was something typed that must be in a record? A command of Gemini's own (`/compress`) need not be.
-bool holds_a_prompt(const GeminiPrompts& prompts);
+/// True if a transcript must contain one of them; it need not contain a command of Gemini itself (`/compress`).
+bool has_model_prompt(const GeminiPrompts& prompts);
 
 struct GeminiChat {
-  std::string path = {}, session = {};  // empty: none holds it, or several do
-  std::size_t holders = 0;
+  std::string path = {}, session = {};  // empty: no transcript matches, or several do
+  std::size_t matches = 0;
 };
-/// The record in `chats` that holds one of the session's own prompts. Subagents have theirs in folders of their own.
+/// The transcript in `chats` that contains one of the session's own prompts. Those of subagents are in other folders.
 GeminiChat find_gemini_chat(const std::string& chats, const GeminiPrompts& prompts);
 
-/// The newest record of that session below `tmp`; empty: none. Its file bears the first digits of the session's id.
+/// The newest transcript of that session below `tmp`, by the first digits of its id in the file name; empty: none.
 std::string find_gemini_chat_of(const std::string& tmp, std::string_view session);
 
 }  // namespace relay::adapters

@@ -8,11 +8,11 @@
 namespace relay::adapters {
 namespace {
 
-constexpr PromptOutcome kAsksOnScreen{.by = "nobody: the agent asks on its screen", .still_asked = true};
-constexpr PromptOutcome kByPerson{.by = "user"};
+constexpr PromptOutcome kOnScreen{.by = "nobody: the agent shows its own dialog", .still_on_screen = true};
+constexpr PromptOutcome kByUser{.by = "user"};
 constexpr std::string_view kQuestionTool = "AskUserQuestion";
 
-std::vector<Question> questions_in(const json::object& input) {
+std::vector<Question> parse_questions(const json::object& input) {
   std::vector<Question> all;
   const auto* list = array_member(input, "questions");
   if (list == nullptr) return all;
@@ -20,7 +20,7 @@ std::vector<Question> questions_in(const json::object& input) {
     const auto* each = value.if_object();
     if (each == nullptr) continue;
     Question question{.text = string_member(*each, "question").value_or(""),
-                      .several = bool_member(*each, "multiSelect").value_or(false)};
+                      .multiple = bool_member(*each, "multiSelect").value_or(false)};
     if (const auto* options = array_member(*each, "options"))
       for (const auto& option : *options)
         if (const auto* one = option.if_object()) question.choices.push_back(string_member(*one, "label").value_or(""));
@@ -36,70 +36,71 @@ json::object input_of(const hooks::HookEvent& event) {
 
 }  // namespace
 
-Prompt prompt_in(const hooks::HookEvent& event) {
+Prompt parse_prompt(const hooks::HookEvent& event) {
   const auto input = input_of(event);
   Prompt prompt{.tool = event.tool,
                 .summary = summary_of(event.tool, input),
                 .input = event.tool_input,
                 .partial = event.tool_input_cut,
                 .directory = event.working_directory,
-                .via = way::kHook};
+                .via = via::kHook};
   if (event.tool != kQuestionTool) return prompt;
-  prompt.questions = questions_in(input);
+  prompt.questions = parse_questions(input);
   if (prompt.questions.empty()) return prompt;
   prompt.kind = PromptKind::Question;
   prompt.summary = prompt.questions.front().text;
   return prompt;
 }
 
-Result<hooks::HookResponse> answer_to(const hooks::HookEvent& event, const Prompt& prompt, const PromptAnswer& reply) {
-  if (reply.verdict == PromptAnswer::Decision::Deny)
+Result<hooks::HookResponse> make_response(const hooks::HookEvent& event, const Prompt& prompt,
+                                          const PromptAnswer& answer) {
+  if (answer.decision == PromptAnswer::Decision::Deny)
     return hooks::HookResponse{.decision = hooks::HookDecision::Deny,
-                               .message = reply.message.empty() ? "The person said no." : reply.message};
+                               .message = answer.message.empty() ? "The user denied this." : answer.message};
   if (prompt.kind == PromptKind::Permission) return hooks::HookResponse{.decision = hooks::HookDecision::Allow};
-  if (reply.answers.size() != prompt.questions.size())
+  if (answer.answers.size() != prompt.questions.size())
     return fail(
-        format("{} asked and {} answered; answer each, in order", prompt.questions.size(), reply.answers.size()));
+        format("{} questions and {} answers; answer each, in order", prompt.questions.size(), answer.answers.size()));
   auto input = input_of(event);
   json::object answers;
-  for (std::size_t i = 0; i < prompt.questions.size(); ++i) answers[prompt.questions[i].text] = reply.answers[i];
+  for (std::size_t i = 0; i < prompt.questions.size(); ++i) answers[prompt.questions[i].text] = answer.answers[i];
   input["answers"] = std::move(answers);
   return hooks::HookResponse{.decision = hooks::HookDecision::Allow, .updated_input = json::serialize(input)};
 }
 
 void HookPrompts::open(const hooks::HookEvent& event, std::uint64_t call, Adapter::HookReply reply) {
-  auto prompt = prompt_in(event);
+  auto prompt = parse_prompt(event);
   prompt.id = format("p{}", ++last_);
-  const auto& open =
-      open_.emplace_back(Open{.call = call,
-                              .prompt = prompt,
-                              .event = event,
-                              .reply = std::move(reply),
-                              .shown = state_ == profiles::State::Blocked});  // the dialog may be seen before the hook
+  const auto& open = open_.emplace_back(
+      Open{.call = call,
+           .prompt = prompt,
+           .event = event,
+           .reply = std::move(reply),
+           .on_screen = state_ == profiles::State::Blocked});  // a dialog may be visible before its hook
   if (timeout_)
     open_.back().timer =
-        loop_->at(loop_->now().steady + *timeout_, [this, id = std::string{open.prompt.id}] { leave(id); });
+        loop_->at(loop_->now().steady + *timeout_, [this, id = std::string{open.prompt.id}] { release(id); });
   listener_->on_prompt(prompt);
 }
 
-Result<void> HookPrompts::answer(const std::string& prompt, const PromptAnswer& reply) {
+Result<void> HookPrompts::answer(const std::string& prompt, const PromptAnswer& answer) {
   const auto found = std::ranges::find(open_, prompt, [](const Open& each) { return each.prompt.id; });
   if (found == open_.end()) return fail("that prompt is not open any more");
-  const auto answer = RELAY_TRY(answer_to(found->event, found->prompt, reply));
-  end(found, answer, {.by = way::kHook});
+  const auto response = RELAY_TRY(make_response(found->event, found->prompt, answer));
+  end(found, response, {.by = via::kHook});
   return {};
 }
 
-void HookPrompts::leave(const std::string& prompt) {
+void HookPrompts::release(const std::string& prompt) {
   const auto found = std::ranges::find(open_, prompt, [](const Open& each) { return each.prompt.id; });
-  if (found != open_.end()) end(found, {}, kAsksOnScreen);
+  if (found != open_.end()) end(found, {}, kOnScreen);
 }
 
-void HookPrompts::on_hook_gone(std::uint64_t call) {
+void HookPrompts::on_hook_closed(std::uint64_t call) {
   const auto found = std::ranges::find(open_, call, &Open::call);
   if (found == open_.end()) return;
-  const bool still_asks = found->shown && state_ == profiles::State::Blocked;  // its time was over
-  end(found, {}, still_asks ? kAsksOnScreen : kByPerson);
+  const bool still_open = found->on_screen && state_ == profiles::State::Blocked;  // the agent's timeout
+  end(found, {}, still_open ? kOnScreen : kByUser);
 }
 
 void HookPrompts::on_state(profiles::State state) {
@@ -108,16 +109,17 @@ void HookPrompts::on_state(profiles::State state) {
   // One dialog at a time is on the screen, the oldest first.
   auto& oldest = open_.front();
   if (state == profiles::State::Blocked)
-    oldest.shown = true;
-  else if (oldest.shown)
-    end(open_.begin(), {}, kByPerson);
+    oldest.on_screen = true;
+  else if (oldest.on_screen)
+    end(open_.begin(), {}, kByUser);
 }
 
-void HookPrompts::end(std::list<Open>::iterator open, const hooks::HookResponse& answer, const PromptOutcome& how) {
+void HookPrompts::end(std::list<Open>::iterator open, const hooks::HookResponse& response,
+                      const PromptOutcome& outcome) {
   auto ended = std::move(*open);
   open_.erase(open);
-  ended.reply(answer);
-  listener_->on_prompt_closed(ended.prompt.id, how);
+  ended.reply(response);
+  listener_->on_prompt_closed(ended.prompt.id, outcome);
 }
 
 }  // namespace relay::adapters

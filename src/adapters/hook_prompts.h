@@ -1,7 +1,7 @@
 /// Prompts that an agent reports through its PermissionRequest hook, while that hook is connected.
 ///
-/// Invariants: each hook gets at most one response, and each prompt ends once: by our answer, by the user (the hook
-///   disconnected, or the dialog it had opened closed), or by the timeout or `leave`, when the agent shows its dialog.
+/// Invariants: each hook gets at most one response, and each prompt ends once: by `answer`, by the user (the hook
+///   disconnected, or its dialog closed), or by the timeout or `release`, after which the agent shows its dialog.
 /// Threading: loop thread only.
 #pragma once
 
@@ -18,17 +18,17 @@ namespace relay::adapters {
 
 class HookPrompts {
  public:
-  /// Without a timeout a hook may wait as long as its agent allows.
-  explicit HookPrompts(std::optional<Millis> patience) : timeout_{patience} {}
+  /// Without a timeout a hook stays open as long as its agent allows.
+  explicit HookPrompts(std::optional<Millis> timeout) : timeout_{timeout} {}
 
   void start(net::EventLoop& loop, Listener& listener) { loop_ = &loop, listener_ = &listener; }
-  void set_timeout(std::optional<Millis> patience) { timeout_ = patience; }
+  void set_timeout(std::optional<Millis> timeout) { timeout_ = timeout; }
 
   void open(const hooks::HookEvent& event, std::uint64_t call, Adapter::HookReply reply);
-  Result<void> answer(const std::string& prompt, const PromptAnswer& reply);
+  Result<void> answer(const std::string& prompt, const PromptAnswer& answer);
   /// The hook returns without a decision, so that the agent shows its own dialog.
-  void leave(const std::string& prompt);
-  void on_hook_gone(std::uint64_t call);
+  void release(const std::string& prompt);
+  void on_hook_closed(std::uint64_t call);
   void on_state(profiles::State state);
 
  private:
@@ -37,11 +37,11 @@ class HookPrompts {
     Prompt prompt = {};
     hooks::HookEvent event = {};
     Adapter::HookReply reply = {};
-    bool shown = false;  // the agent's dialog is on the screen
+    bool on_screen = false;  // its dialog is
     std::unique_ptr<net::Timer> timer = {};
   };
 
-  void end(std::list<Open>::iterator open, const hooks::HookResponse& answer, const PromptOutcome& how);
+  void end(std::list<Open>::iterator open, const hooks::HookResponse& response, const PromptOutcome& outcome);
 
   std::optional<Millis> timeout_;
   net::EventLoop* loop_ = nullptr;
@@ -51,10 +51,11 @@ class HookPrompts {
   std::uint64_t last_ = 0;
 };
 
-/// The prompt in a PermissionRequest: a permission, or a question that the agent asks with a tool.
-Prompt prompt_in(const hooks::HookEvent& event);
+/// The prompt in a PermissionRequest: a permission, or a question, which the agent puts with a tool.
+Prompt parse_prompt(const hooks::HookEvent& event);
 
 /// The answer in the format of the hook; an error if it does not fit the prompt.
-Result<hooks::HookResponse> answer_to(const hooks::HookEvent& event, const Prompt& prompt, const PromptAnswer& reply);
+Result<hooks::HookResponse> make_response(const hooks::HookEvent& event, const Prompt& prompt,
+                                          const PromptAnswer& answer);
 
 }  // namespace relay::adapters

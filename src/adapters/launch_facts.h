@@ -22,8 +22,8 @@ struct LaunchFacts {
 /// `profile`: claude, codex, gemini, …
 LaunchFacts launch_facts(std::string_view profile, const pty::Command& command);
 
-/// The mode after a hook reported `told`. Codex's hooks have two values: `bypassPermissions` is its policy `never`,
-/// `default` any other, which keeps `before` or, after `never`, leaves none known.
-std::string mode_told_by_hook(std::string_view profile, std::string_view before, std::string_view told);
+/// The mode after a hook has reported `reported`. Codex's hooks have two values: `bypassPermissions` is its policy
+/// `never`, `default` any other, which keeps `before` or, after `never`, makes the mode unknown (empty).
+std::string mode_after_hook(std::string_view profile, std::string_view before, std::string_view reported);
 
 }  // namespace relay::adapters

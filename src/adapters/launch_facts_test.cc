@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct ALaunch : ::testing::Test {
+struct LaunchFactsTest : ::testing::Test {
   fs::path top = fs::path{::testing::TempDir()} / format("launch-facts-{}", ::getpid());
   pty::Command command{.argv = {"claude"},
                        .environment = {"PATH=" + (top / "bin").string(), "HOME=" + (top / "home").string()},
@@ -40,7 +40,7 @@ struct ALaunch : ::testing::Test {
   }
 };
 
-TEST_F(ALaunch, KnowsTheVersionOfThePackage) {
+TEST_F(LaunchFactsTest, ReadsVersionOfPackage) {
   EXPECT_EQ(launch_facts("claude", command).version, "2.1.325");
   fs::remove(top / "bin/claude");
   write("versions/2.1.400", "#!/bin/sh\n");
@@ -51,7 +51,7 @@ TEST_F(ALaunch, KnowsTheVersionOfThePackage) {
   EXPECT_EQ(launch_facts("claude", command).version, "");
 }
 
-TEST_F(ALaunch, KnowsThePermissionModeOfTheCommandLine) {
+TEST_F(LaunchFactsTest, ReadsPermissionModeOfCommandLine) {
   EXPECT_EQ(mode("claude", {"claude", "--permission-mode", "plan"}), "plan");
   EXPECT_EQ(mode("claude", {"claude", "--permission-mode=manual"}), "manual");
   EXPECT_EQ(mode("claude", {"claude", "--dangerously-skip-permissions"}), "bypassPermissions");
@@ -62,7 +62,7 @@ TEST_F(ALaunch, KnowsThePermissionModeOfTheCommandLine) {
   EXPECT_EQ(mode("opencode", {"opencode", "-y"}), "");
 }
 
-TEST_F(ALaunch, KnowsThePermissionModeOfTheSettings) {
+TEST_F(LaunchFactsTest, ReadsPermissionModeOfSettings) {
   write("home/.claude/settings.json", R"({"permissions":{"defaultMode":"acceptEdits"}})");
   EXPECT_EQ(mode("claude", {"claude"}), "acceptEdits");
   write("project/.claude/settings.json", R"({"permissions":{"defaultMode":"plan"}})");
@@ -71,22 +71,21 @@ TEST_F(ALaunch, KnowsThePermissionModeOfTheSettings) {
   write("home/.codex/config.toml",
         "model = \"x\"\napproval_policy = \"on-request\"\n[other]\napproval_policy = \"no\"\n");
   EXPECT_EQ(mode("codex", {"codex"}), "on-request");
-  EXPECT_EQ(mode("codex", {"codex", "exec", "hello"}), "never") << "as it prints: approval: never";
+  EXPECT_EQ(mode("codex", {"codex", "exec", "hello"}), "never") << "it prints: approval: never";
   write("home/.codex/config.toml", "not toml");
   EXPECT_EQ(mode("codex", {"codex"}), "");
 }
 
-TEST(AModeToldByAHook, OfCodexIsItsApprovalPolicyAsFarAsTheHookTellsIt) {
-  EXPECT_EQ(mode_told_by_hook("codex", "on-request", "default"), "on-request")
-      << "it was forgotten after the first turn";
-  EXPECT_EQ(mode_told_by_hook("codex", "never", "bypassPermissions"), "never");
-  EXPECT_EQ(mode_told_by_hook("codex", "on-request", "bypassPermissions"), "never") << "changed at its screen";
-  EXPECT_EQ(mode_told_by_hook("codex", "never", "default"), "") << "changed to one that it does not tell";
-  EXPECT_EQ(mode_told_by_hook("codex", "", "default"), "");
-  EXPECT_EQ(mode_told_by_hook("claude", "auto", "default"), "default");
+TEST(ModeAfterHook, KeepsPolicyThatCodexHookCannotName) {
+  EXPECT_EQ(mode_after_hook("codex", "on-request", "default"), "on-request") << "it was lost after the first turn";
+  EXPECT_EQ(mode_after_hook("codex", "never", "bypassPermissions"), "never");
+  EXPECT_EQ(mode_after_hook("codex", "on-request", "bypassPermissions"), "never") << "changed by the user";
+  EXPECT_EQ(mode_after_hook("codex", "never", "default"), "") << "changed to one that the hook does not name";
+  EXPECT_EQ(mode_after_hook("codex", "", "default"), "");
+  EXPECT_EQ(mode_after_hook("claude", "auto", "default"), "default");
 }
 
-TEST_F(ALaunch, SettingsOfTheProjectAreReadWithoutLinks) {
+TEST_F(LaunchFactsTest, ProjectSettingsAreReadWithoutLinks) {
   write("elsewhere/.claude/settings.json", R"({"permissions":{"defaultMode":"plan"}})");
   write("elsewhere/.gemini/settings.json", R"({"general":{"defaultApprovalMode":"yolo"}})");
   write("home/.claude/settings.json", R"({"permissions":{"defaultMode":"acceptEdits"}})");
@@ -96,20 +95,20 @@ TEST_F(ALaunch, SettingsOfTheProjectAreReadWithoutLinks) {
   fs::create_directories(top / "project/.claude");
   fs::create_symlink(top / "elsewhere/.claude/settings.json", top / "project/.claude/settings.json");
   fs::create_directory_symlink(top / "elsewhere/.gemini", top / "project/.gemini");
-  EXPECT_EQ(mode("claude", {"claude"}), "") << "what the agent reads there is not known";
+  EXPECT_EQ(mode("claude", {"claude"}), "") << "the agent may read another file there";
   EXPECT_EQ(mode("gemini", {"gemini"}), "");
   fs::remove(top / "project/.claude/settings.json");
   ASSERT_EQ(::mkfifo((top / "project/.claude/settings.json").c_str(), 0600), 0);
   EXPECT_EQ(mode("claude", {"claude"}), "");
 }
 
-TEST_F(ALaunch, LinkInTheHomeIsTheUsersOwn) {
+TEST_F(LaunchFactsTest, LinkInHomeDirectoryIsFollowed) {
   write("elsewhere/settings.json", R"({"permissions":{"defaultMode":"plan"}})");
   fs::create_directories(top / "home/.claude");
   fs::create_symlink(top / "elsewhere/settings.json", top / "home/.claude/settings.json");
   EXPECT_EQ(mode("claude", {"claude"}), "plan");
   command.directory = (top / "home").string();
-  EXPECT_EQ(mode("claude", {"claude"}), "plan") << "the agent was started in the home";
+  EXPECT_EQ(mode("claude", {"claude"}), "plan") << "the agent was started in the home directory";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-/// A part of an answer of OpenCode's, as entries of a record: what a tool was given, what came of it.
+/// A tool call in a message of OpenCode, as transcript entries: its input, output and effects.
 ///
-/// Any object is taken; what is no call of a tool is none. Texts are cut to the limits of a record. Pure.
+/// Any object is accepted. Texts are truncated to the limits of transcript entries. Pure.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ struct ToolUse {
   std::optional<transcripts::CommandRun> command = {};
   std::optional<transcripts::FileChange> change = {};
   std::optional<transcripts::ToolResult> result = {};  // none: it runs
-  std::string printed = {};                            // so far, while it runs
-  WallMs began = 0, ended = 0;
+  std::string output = {};                             // so far, while it runs
+  WallMs started_at = 0, ended_at = 0;
 };
 
-/// Nothing of a call whose input is still being written.
-std::optional<ToolUse> tool_use_in(const json::object& part);
+/// None for other parts, and for a call whose input is still being written.
+std::optional<ToolUse> parse_tool_use(const json::object& part);
 
 }  // namespace relay::adapters

@@ -12,166 +12,171 @@ using net::HttpErrc;
 using net::HttpResponse;
 using protocol::DeliveryMode;
 
-constexpr int kMissingTwice = 2;  // a post may still be under way when it is looked up for the first time
-constexpr std::size_t kMaxRefusalBytes = 200;
+constexpr int kMaxMissing = 2;  // the post may still be in transit at the first lookup
+constexpr std::size_t kMaxErrorBytes = 200;
 constexpr net::HttpLimits kLimits{.body_bytes = 8U << 20U, .response = Millis{60'000}};
 
-bool is_good(const Result<HttpResponse>& answer) { return answer && answer->status >= 200 && answer->status < 300; }
-bool is_refused(const Result<HttpResponse>& answer) { return answer && answer->status >= 400 && answer->status < 500; }
+bool is_good(const Result<HttpResponse>& response) {
+  return response && response->status >= 200 && response->status < 300;
+}
+bool is_rejected(const Result<HttpResponse>& response) {
+  return response && response->status >= 400 && response->status < 500;
+}
 
-Failure as_failure(std::string_view doing, const Result<HttpResponse>& answer) {
-  return fail(format("OpenCode's server {}: {}", doing, answer ? refusal(*answer) : answer.error().message()));
+Failure as_failure(std::string_view doing, const Result<HttpResponse>& response) {
+  return fail(format("OpenCode's server {}: {}", doing, response ? error_text(*response) : response.error().message()));
 }
 
 }  // namespace
 
-std::string refusal(const HttpResponse& answer) {
-  std::string says;
-  if (const auto body = parse_json_object(answer.body)) {
+std::string error_text(const HttpResponse& response) {
+  std::string message;
+  if (const auto body = parse_json_object(response.body)) {
     const auto* data = object_member(*body, "data");
-    says = string_member(data != nullptr ? *data : *body, "message").value_or("");
+    message = string_member(data != nullptr ? *data : *body, "message").value_or("");
   }
-  return format("{}{}{}", answer.status, says.empty() ? "" : " ",
-                text::sanitize_line(text::truncate_utf8(says, kMaxRefusalBytes)));
+  return format("{}{}{}", response.status, message.empty() ? "" : " ",
+                text::sanitize_line(text::truncate_utf8(message, kMaxErrorBytes)));
 }
 
 OpenCodeIds::Pair OpenCodeIds::next(WallMs now) {
-  constexpr std::string_view kLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  constexpr int kRandomLetters = 14;
+  constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  constexpr int kRandomDigits = 14;
   last_ = std::max(last_ + 1, (static_cast<std::uint64_t>(now) << 12U) + 1);
   auto tail = format("_{:012x}", last_ & 0xFFFF'FFFF'FFFFULL);
-  for (int i = 0; i < kRandomLetters; ++i) tail.push_back(kLetters[random_.below(kLetters.size())]);
+  for (int i = 0; i < kRandomDigits; ++i) tail.push_back(kDigits[random_.below(kDigits.size())]);
   return {"msg" + tail, "prt" + tail};
 }
 
-OpenCodeSender::OpenCodeSender(net::AsioLoop& loop, net::HttpClient& client, OpenCodeEvents& talk,
-                               const OpenCodeLaunch& launch, Millis look_again)
-    : loop_{loop}, client_{client}, talk_{talk}, launch_{launch}, recheck_{look_again} {}
+OpenCodeSender::OpenCodeSender(net::AsioLoop& loop, net::HttpClient& client, OpenCodeEvents& events,
+                               const OpenCodeLaunch& launch, Millis lookup_delay)
+    : loop_{loop}, client_{client}, events_{events}, launch_{launch}, lookup_delay_{lookup_delay} {}
 
 OpenCodeSender::~OpenCodeSender() = default;
 
-void OpenCodeSender::speak(const NativeDelivery& words, Adapter::OnAccepted done) {
-  const auto tell = [&](Result<void> outcome) {
+void OpenCodeSender::deliver(const NativeDelivery& delivery, Adapter::OnAccepted done) {
+  const auto complete = [&](Result<void> outcome) {
     loop_.post([done = std::move(done), outcome = std::move(outcome), alive = lifetime_.watch()]() mutable {
       if (alive) done(std::move(outcome));
     });
   };
-  if (!words.delivery.empty() && handed_.has(words.delivery)) return tell({});
-  if (waiting_.size() >= kMaxWaiting) return tell(fail("too many messages wait for OpenCode's server"));
-  waiting_.push_back({.words = words, .done = std::move(done)});
-  go_on();
+  if (!delivery.delivery.empty() && accepted_.has(delivery.delivery)) return complete({});
+  if (queue_.size() >= kMaxQueued) return complete(fail("too many messages are pending for OpenCode's server"));
+  queue_.push_back({.delivery = delivery, .done = std::move(done)});
+  send_next();
 }
 
 void OpenCodeSender::on_online() {
   online_ = true;
-  go_on();
+  send_next();
 }
 
-void OpenCodeSender::give_up(const std::string& why) {
-  online_ = under_way_ = false;
+void OpenCodeSender::give_up(const std::string& reason) {
+  online_ = in_progress_ = false;
   exchange_.reset();
   timer_.reset();
-  auto waiting = std::exchange(waiting_, {});
-  for (auto& each : waiting) each.done(each.posted ? Result<void>{} : fail(why));
+  auto queue = std::exchange(queue_, {});
+  for (auto& each : queue) each.done(each.posted ? Result<void>{} : fail(reason));
 }
 
-void OpenCodeSender::go_on() {
-  if (!online_ || under_way_ || waiting_.empty()) return;
-  under_way_ = true;
-  auto& first = waiting_.front();
+void OpenCodeSender::send_next() {
+  if (!online_ || in_progress_ || queue_.empty()) return;
+  in_progress_ = true;
+  auto& first = queue_.front();
   if (first.posted) return look_up_soon();
-  if (talk_.session().empty()) return make_session();
-  if (first.words.mode == DeliveryMode::Immediate && talk_.busy()) return abort_turn();
+  if (events_.session().empty()) return create_session();
+  if (first.delivery.mode == DeliveryMode::Immediate && events_.is_busy()) return abort_turn();
   post();
 }
 
-void OpenCodeSender::make_session() {
-  ask("POST", "/session", "{}", [this](Result<HttpResponse> answer) {
-    const auto made = is_good(answer) ? parse_json_object(answer->body) : Result<json::object>{};
-    const auto id = made ? string_member(*made, "id").value_or("") : "";
-    if (!is_good(answer) || id.empty()) return finish(as_failure("made no session", answer));
-    talk_.set_session(id);
-    show_session();
+void OpenCodeSender::create_session() {
+  request("POST", "/session", "{}", [this](Result<HttpResponse> response) {
+    const auto session = is_good(response) ? parse_json_object(response->body) : Result<json::object>{};
+    const auto id = session ? string_member(*session, "id").value_or("") : "";
+    if (!is_good(response) || id.empty()) return finish(as_failure("created no session", response));
+    events_.set_session(id);
+    select_session();
   });
 }
 
-/// Leaves what the person has typed where it is. A session that is not shown still gets the message.
-void OpenCodeSender::show_session() {
-  ask("POST", "/tui/select-session", json::serialize(json::object{{"sessionID", talk_.session()}}),
-      [this](const Result<HttpResponse>&) { post(); });
+/// The user's draft stays in the composer. A session that is not shown still gets the message.
+void OpenCodeSender::select_session() {
+  request("POST", "/tui/select-session", json::serialize(json::object{{"sessionID", events_.session()}}),
+          [this](const Result<HttpResponse>&) { post(); });
 }
 
 void OpenCodeSender::abort_turn() {
-  ask("POST", format("/session/{}/abort", talk_.session()), "{}", [this](const Result<HttpResponse>& answer) {
-    if (!is_good(answer)) return finish(as_failure("did not interrupt the turn", answer));
+  request("POST", format("/session/{}/abort", events_.session()), "{}", [this](const Result<HttpResponse>& response) {
+    if (!is_good(response)) return finish(as_failure("did not interrupt the turn", response));
     post();
   });
 }
 
 void OpenCodeSender::post() {
-  if (talk_.session().empty()) return make_session();  // the person has left the one whose turn was aborted
-  auto& first = waiting_.front();
-  first.session = talk_.session();
+  if (events_.session().empty()) return create_session();  // the user has left the session of the aborted turn
+  auto& first = queue_.front();
+  first.session = events_.session();
   first.ids = ids_.next(loop_.now().wall);
   first.posted = true;
-  ask("POST", format("/session/{}/prompt_async", first.session), body(first),
-      [this](const Result<HttpResponse>& answer) { on_posted(answer); });
+  request("POST", format("/session/{}/prompt_async", first.session), body(first),
+          [this](const Result<HttpResponse>& response) { on_posted(response); });
 }
 
-void OpenCodeSender::on_posted(const Result<HttpResponse>& answer) {
-  auto& first = waiting_.front();
-  if (is_good(answer)) return finish({});
-  if (is_refused(answer) || (!answer && is(answer.error(), HttpErrc::NoConnection))) {
-    if (answer && answer->status == 404) talk_.forget_session(first.session);
-    return finish(as_failure("did not take the message", answer));
+void OpenCodeSender::on_posted(const Result<HttpResponse>& response) {
+  auto& first = queue_.front();
+  if (is_good(response)) return finish({});
+  if (is_rejected(response) || (!response && is(response.error(), HttpErrc::NoConnection))) {
+    if (response && response->status == 404) events_.forget_session(first.session);
+    return finish(as_failure("did not accept the message", response));
   }
   look_up_soon();
 }
 
 void OpenCodeSender::look_up_soon() {
-  timer_ = loop_.after(recheck_, [this] { look_up(); });
+  timer_ = loop_.after(lookup_delay_, [this] { look_up(); });
 }
 
 void OpenCodeSender::look_up() {
-  const auto& first = waiting_.front();
-  ask("GET", format("/session/{}/message/{}", first.session, first.ids.message), "",
-      [this](const Result<HttpResponse>& answer) {
-        if (is_good(answer)) return finish({});
-        const bool missing = answer && answer->status == 404;
-        if (missing && ++waiting_.front().missing >= kMissingTwice)
-          return finish(fail("OpenCode's server broke off and has no such message"));
-        look_up_soon();
-      });
+  const auto& first = queue_.front();
+  request("GET", format("/session/{}/message/{}", first.session, first.ids.message), "",
+          [this](const Result<HttpResponse>& response) {
+            if (is_good(response)) return finish({});
+            const bool missing = response && response->status == 404;
+            if (missing && ++queue_.front().missing >= kMaxMissing)
+              return finish(fail("OpenCode's server lost the connection and has no such message"));
+            look_up_soon();
+          });
 }
 
 void OpenCodeSender::finish(Result<void> outcome) {
-  auto first = std::move(waiting_.front());
-  waiting_.pop_front();
-  under_way_ = false;
-  if (outcome && !first.words.delivery.empty()) handed_.add(first.words.delivery);
+  auto first = std::move(queue_.front());
+  queue_.pop_front();
+  in_progress_ = false;
+  if (outcome && !first.delivery.delivery.empty()) accepted_.add(first.delivery.delivery);
   const auto alive = lifetime_.watch();
   first.done(std::move(outcome));
-  if (alive) go_on();
+  if (alive) send_next();
 }
 
-void OpenCodeSender::ask(std::string method, std::string target, std::string json, OnResponse done) {
+void OpenCodeSender::request(std::string method, std::string target, std::string json, OnResponse done) {
   exchange_ = client_.send({std::move(method), std::move(target), std::move(json)}, kLimits, std::move(done));
 }
 
-/// Agent and model are the ones the person used last.
-std::string OpenCodeSender::body(const PendingPost& handing) const {
-  auto choice = talk_.choice();
-  if (choice.agent.empty()) choice.agent = launch_.agent;
-  if (choice.model.empty() && launch_.model.contains('/')) {
-    choice.provider = launch_.model.substr(0, launch_.model.find('/'));
-    choice.model = launch_.model.substr(choice.provider.size() + 1);
+/// Agent and model are those of the last user message.
+std::string OpenCodeSender::body(const PendingPost& pending) const {
+  auto selection = events_.selection();
+  if (selection.agent.empty()) selection.agent = launch_.agent;
+  if (selection.model.empty() && launch_.model.contains('/')) {
+    selection.provider = launch_.model.substr(0, launch_.model.find('/'));
+    selection.model = launch_.model.substr(selection.provider.size() + 1);
   }
-  json::object body{{"messageID", handing.ids.message}};
-  if (!choice.agent.empty()) body["agent"] = choice.agent;
-  if (!choice.model.empty()) body["model"] = json::object{{"providerID", choice.provider}, {"modelID", choice.model}};
-  if (!choice.variant.empty()) body["variant"] = choice.variant;
-  if (handing.words.mode == DeliveryMode::NextMessage) body["noReply"] = true;
-  const json::object part{{"id", handing.ids.part}, {"type", "text"}, {"text", handing.words.text}};
+  json::object body{{"messageID", pending.ids.message}};
+  if (!selection.agent.empty()) body["agent"] = selection.agent;
+  if (!selection.model.empty())
+    body["model"] = json::object{{"providerID", selection.provider}, {"modelID", selection.model}};
+  if (!selection.variant.empty()) body["variant"] = selection.variant;
+  if (pending.delivery.mode == DeliveryMode::NextMessage) body["noReply"] = true;
+  const json::object part{{"id", pending.ids.part}, {"type", "text"}, {"text", pending.delivery.text}};
   body["parts"] = json::array{part};
   return json::serialize(body);
 }

@@ -1,15 +1,15 @@
-/// Brings texts to OpenCode's session on screen, one at a time, each at most once.
+/// Delivers texts to OpenCode's session on screen, one at a time, each at most once.
 ///
-/// A text goes as POST /session/ID/prompt_async with ids of ours for message and part: the server keeps one message per
-/// id, however often it is sent. When the answer to that is lost, the message is looked up by its id: there, it was
-/// handed over; not there, it was not. It is never sent a second time by us.
+/// A text is sent as POST /session/ID/prompt_async with own ids for message and part: the server stores one message per
+/// id, however often it is sent. When the response is lost, the message is looked up by its id: if the server has it, it
+/// was accepted. It is never sent twice.
 ///
-///     Next ─▶ no session? made and shown ─▶ immediate and busy? aborted ─▶ posted ─▶ done
-///                                                                          └ answer lost: looked up ─▶ done
+///     Next ─▶ no session? create, select ─▶ immediate and busy? abort ─▶ post ─▶ done
+///                                                                        └ response lost: look up ─▶ done
 ///
-/// Invariants: before the post a failure hands nothing over; a text in doubt is never told as failed.
-/// Ownership: borrows client and talk, which outlive it. Threading: loop thread only; `done` is never called inside
-///   `speak`.
+/// Invariants: after a failure before the post the server has nothing; a text in doubt is never reported as failed.
+/// Ownership: borrows client and events, which outlive it. Threading: loop thread only; `done` is never called inside
+///   `deliver`.
 #pragma once
 
 #include <deque>
@@ -25,7 +25,7 @@
 
 namespace relay::adapters {
 
-/// Ids as OpenCode makes them: they grow with time, and the newest message of a session is the one with the largest.
+/// Ids in OpenCode's format: they grow with time, and the newest message of a session is the one with the largest.
 class OpenCodeIds {
  public:
   explicit OpenCodeIds(Random& random) : random_{random} {}
@@ -41,60 +41,60 @@ class OpenCodeIds {
 
 class OpenCodeSender {
  public:
-  static constexpr std::size_t kMaxWaiting = 64;
+  static constexpr std::size_t kMaxQueued = 64;
 
-  OpenCodeSender(net::AsioLoop& loop, net::HttpClient& client, OpenCodeEvents& talk, const OpenCodeLaunch& launch,
-                 Millis look_again);
+  OpenCodeSender(net::AsioLoop& loop, net::HttpClient& client, OpenCodeEvents& events, const OpenCodeLaunch& launch,
+                 Millis lookup_delay);
   ~OpenCodeSender();
 
-  void speak(const NativeDelivery& words, Adapter::OnAccepted done);
+  void deliver(const NativeDelivery& delivery, Adapter::OnAccepted done);
 
-  /// What waits goes on.
+  /// Continues with the queued texts.
   void on_online();
   void on_offline() { online_ = false; }
-  /// The server is given up: what was not handed over fails.
-  void give_up(const std::string& why);
+  /// Texts that were not posted fail.
+  void give_up(const std::string& reason);
 
  private:
   struct PendingPost {
-    NativeDelivery words;
+    NativeDelivery delivery;
     Adapter::OnAccepted done;
     std::string session = {};
     OpenCodeIds::Pair ids = {};
     bool posted = false;
-    int missing = 0;  // times it was looked up and not there
+    int missing = 0;  // lookups that did not find it
   };
   using OnResponse = net::HttpClient::OnResponse;
 
-  void go_on();
-  void make_session();
-  void show_session();
+  void send_next();
+  void create_session();
+  void select_session();
   void abort_turn();
   void post();
-  void on_posted(const Result<net::HttpResponse>& answer);
+  void on_posted(const Result<net::HttpResponse>& response);
   void look_up();
   void look_up_soon();
   void finish(Result<void> outcome);
-  void ask(std::string method, std::string target, std::string json, OnResponse done);
-  [[nodiscard]] std::string body(const PendingPost& handing) const;
+  void request(std::string method, std::string target, std::string json, OnResponse done);
+  [[nodiscard]] std::string body(const PendingPost& pending) const;
 
   net::AsioLoop& loop_;
   net::HttpClient& client_;
-  OpenCodeEvents& talk_;
+  OpenCodeEvents& events_;
   const OpenCodeLaunch& launch_;
-  Millis recheck_;
+  Millis lookup_delay_;
   SystemRandom random_;
   OpenCodeIds ids_{random_};
-  std::deque<PendingPost> waiting_;
-  transcripts::DedupCache<bool> handed_;
+  std::deque<PendingPost> queue_;
+  transcripts::DedupCache<bool> accepted_;
   bool online_ = false;
-  bool under_way_ = false;  // the first of `waiting_`
+  bool in_progress_ = false;  // the first of `queue_`
   std::unique_ptr<net::HttpExchange> exchange_;
   std::unique_ptr<net::Timer> timer_;
   Lifetime lifetime_;
 };
 
-/// What a server that refuses says, in one line: its own words when it has some.
-std::string refusal(const net::HttpResponse& answer);
+/// The status of an error response in one line, with the server's message if it has one.
+std::string error_text(const net::HttpResponse& response);
 
 }  // namespace relay::adapters

@@ -16,103 +16,103 @@ using protocol::DeliveryMode;
 using testing::FakeOpenCode;
 using Texts = std::vector<std::string>;
 
-constexpr OpenCodeTimeouts kPace{.first_retry = Millis{1},
-                                 .last_retry = Millis{4},
-                                 .slow_retry = Millis{5},
-                                 .start_timeout = Millis{60'000},
-                                 .gap_timeout = Millis{60'000},
-                                 .drawing = Millis{60'000},
-                                 .response = Millis{60'000},
-                                 .idle_timeout = Millis{60'000},
-                                 .recheck = Millis{1},
-                                 .resolved = Millis{1},
-                                 .title = Millis{1}};
+constexpr OpenCodeTimeouts kTimeouts{.first_retry = Millis{1},
+                                     .last_retry = Millis{4},
+                                     .slow_retry = Millis{5},
+                                     .start_timeout = Millis{60'000},
+                                     .gap_timeout = Millis{60'000},
+                                     .drawing = Millis{60'000},
+                                     .response = Millis{60'000},
+                                     .idle_timeout = Millis{60'000},
+                                     .recheck = Millis{1},
+                                     .resolved = Millis{1},
+                                     .title = Millis{1}};
 constexpr const char* kSession = "ses_e1f396683ffebFPomLz5497Dj5";
 
 struct OpenCodeTest : ::testing::Test {
   net::AsioLoop loop;
   FakeOpenCode fake{loop};
-  testing::Recorder told;
+  testing::Recorder recorder;
   std::unique_ptr<Adapter> adapter;
-  std::vector<std::string> handed, answered;
+  std::vector<std::string> delivered, answered;
   State screen = State::Idle;
 
-  void start(OpenCodeTimeouts pace = kPace, std::vector<std::string> arguments = {}) {
-    adapter = opencode(loop, pace);
+  void start(OpenCodeTimeouts timeouts = kTimeouts, std::vector<std::string> arguments = {}) {
+    adapter = make_opencode(loop, timeouts);
     pty::Command command{.argv = {"opencode", "--port", std::to_string(fake.server.port())},
                          .environment = {"OPENCODE_SERVER_PASSWORD=mine", "OPENCODE_SERVER_USERNAME=me"},
                          .directory = {}};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     adapter->prepare(command, {});
-    adapter->start(told, 1);
+    adapter->start(recorder, 1);
     adapter->on_state(screen);
   }
   bool until(const std::function<bool()>& check) { return run_until(loop, check); }
   bool online() {
     return until([&] { return adapter->reported_state().has_value(); });
   }
-  void speak(std::string text, DeliveryMode mode = DeliveryMode::OnIdle) {
+  void deliver(std::string text, DeliveryMode mode = DeliveryMode::OnIdle) {
     adapter->deliver({.delivery = "d-" + text, .text = text, .mode = mode}, [this, text](Result<void> outcome) {
-      handed.push_back(text + (outcome ? "" : ": " + outcome.error().message()));
+      delivered.push_back(text + (outcome ? "" : ": " + outcome.error().message()));
     });
   }
-  /// What becomes of it is in `answered`, later.
-  void answer(const std::string& prompt, const PromptAnswer& reply) {
-    adapter->answer(prompt, reply, [this, prompt](const Result<void>& outcome) {
+  /// The outcome is appended to `answered`, later.
+  void answer(const std::string& prompt, const PromptAnswer& answer) {
+    adapter->answer(prompt, answer, [this, prompt](const Result<void>& outcome) {
       answered.push_back(prompt + (outcome ? "" : ": " + outcome.error().message()));
     });
   }
-  /// At once.
-  bool refused(const std::string& prompt, const PromptAnswer& reply) {
-    bool refused = false;
-    adapter->answer(prompt, reply, [&](const Result<void>& outcome) { refused = !outcome; });
-    return refused;
+  /// True if the answer fails at once.
+  bool is_rejected(const std::string& prompt, const PromptAnswer& answer) {
+    bool rejected = false;
+    adapter->answer(prompt, answer, [&](const Result<void>& outcome) { rejected = !outcome; });
+    return rejected;
   }
   void replay(const std::string& name) {
     for (const auto& line : testing::captured_lines(name)) fake.emit(line);
   }
-  bool all_handed(std::size_t count) {
-    return until([&] { return handed.size() == count; });
+  bool all_delivered(std::size_t count) {
+    return until([&] { return delivered.size() == count; });
   }
 };
 
-TEST_F(OpenCodeTest, HearsKnowsAndCountsWhatTheServerTells) {
+TEST_F(OpenCodeTest, ReportsOutputStateAndUsageOfServer) {
   start();
   EXPECT_EQ(adapter->capabilities().output, "");
   ASSERT_TRUE(online());
-  EXPECT_EQ(told.capabilities, 1);
-  EXPECT_EQ(adapter->capabilities().output, way::kServer);
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, DeliveryTiming::Idle);
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::Manual).moment, DeliveryTiming::Never);
+  EXPECT_EQ(recorder.capabilities, 1);
+  EXPECT_EQ(adapter->capabilities().output, via::kServer);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).timing, DeliveryTiming::WhenIdle);
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::Manual).timing, DeliveryTiming::Never);
   replay("permission");
-  ASSERT_TRUE(until([&] { return told.heard.size() == 2 && told.usage.size() == 2; }));
-  EXPECT_EQ(told.heard, (Texts{"Step one.", "Understood."}));
+  ASSERT_TRUE(until([&] { return recorder.texts.size() == 2 && recorder.usage.size() == 2; }));
+  EXPECT_EQ(recorder.texts, (Texts{"Step one.", "Understood."}));
   ASSERT_TRUE(until([&] { return adapter->reported_state()->state == State::Idle; }));
 }
 
-TEST_F(OpenCodeTest, NothingIsKnownBeforeTheScreenIsDrawnOrHadItsTime) {
-  auto pace = kPace;
+TEST_F(OpenCodeTest, StateIsUnknownBeforeScreenIsDrawnOrTimeout) {
+  auto timeouts = kTimeouts;
   screen = State::Unknown;
-  start(pace);
-  ASSERT_TRUE(until([&] { return told.capabilities == 1; }));
+  start(timeouts);
+  ASSERT_TRUE(until([&] { return recorder.capabilities == 1; }));
   EXPECT_FALSE(adapter->reported_state().has_value());
   adapter->on_state(State::Typing);
   EXPECT_TRUE(adapter->reported_state().has_value());
-  pace.drawing = Millis{1};
-  start(pace);
+  timeouts.drawing = Millis{1};
+  start(timeouts);
   EXPECT_TRUE(online());
 }
 
-TEST_F(OpenCodeTest, AFirstMessageMakesASessionAndShowsIt) {
-  start(kPace, {"--agent", "plan", "--model", "local/fast"});
+TEST_F(OpenCodeTest, FirstMessageCreatesAndShowsSession) {
+  start(kTimeouts, {"--agent", "plan", "--model", "local/fast"});
   ASSERT_TRUE(online());
-  speak("hello");
-  ASSERT_TRUE(all_handed(1));
-  EXPECT_EQ(handed, Texts{"hello"});
-  ASSERT_EQ(fake.asked.size(), 3U);
-  EXPECT_EQ(fake.asked[0], "/session {}");
-  EXPECT_EQ(fake.asked[1], R"(/tui/select-session {"sessionID":"ses_made"})");
-  EXPECT_TRUE(fake.asked[2].starts_with("/session/ses_made/prompt_async"));
+  deliver("hello");
+  ASSERT_TRUE(all_delivered(1));
+  EXPECT_EQ(delivered, Texts{"hello"});
+  ASSERT_EQ(fake.requests.size(), 3U);
+  EXPECT_EQ(fake.requests[0], "/session {}");
+  EXPECT_EQ(fake.requests[1], R"(/tui/select-session {"sessionID":"ses_made"})");
+  EXPECT_TRUE(fake.requests[2].starts_with("/session/ses_made/prompt_async"));
   const auto& prompt = fake.prompts.at(0);
   EXPECT_TRUE(string_member(prompt, "messageID")->starts_with("msg_"));
   EXPECT_EQ(string_member(prompt, "agent"), "plan");
@@ -121,27 +121,27 @@ TEST_F(OpenCodeTest, AFirstMessageMakesASessionAndShowsIt) {
   EXPECT_FALSE(prompt.contains("noReply"));
 }
 
-TEST_F(OpenCodeTest, GoesToTheSessionSomebodyWroteToWithTheSameAgent) {
+TEST_F(OpenCodeTest, MessageGoesToLastUsedSessionWithItsAgent) {
   start();
   ASSERT_TRUE(online());
   fake.emit(
       R"({"type":"message.updated","properties":{"info":{"id":"msg_1","sessionID":"ses_x","role":"user","agent":"plan","model":{"providerID":"p","modelID":"m","variant":"v"}}}})");
   fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
   ASSERT_TRUE(until([&] { return adapter->reported_state()->state == State::Working; }));
-  speak("steer", DeliveryMode::NextToolCall);
-  speak("context", DeliveryMode::NextMessage);
-  speak("stop", DeliveryMode::Immediate);
-  ASSERT_TRUE(all_handed(3));
-  EXPECT_EQ(handed, (Texts{"steer", "context", "stop"}));
-  ASSERT_EQ(fake.asked.size(), 4U);
-  EXPECT_EQ(fake.asked[2], "/session/ses_x/abort {}");
+  deliver("steer", DeliveryMode::NextToolCall);
+  deliver("context", DeliveryMode::NextMessage);
+  deliver("stop", DeliveryMode::Immediate);
+  ASSERT_TRUE(all_delivered(3));
+  EXPECT_EQ(delivered, (Texts{"steer", "context", "stop"}));
+  ASSERT_EQ(fake.requests.size(), 4U);
+  EXPECT_EQ(fake.requests[2], "/session/ses_x/abort {}");
   EXPECT_EQ(string_member(fake.prompts[0], "agent"), "plan");
   EXPECT_EQ(string_member(fake.prompts[0], "variant"), "v");
   EXPECT_EQ(bool_member(fake.prompts[1], "noReply"), true);
   EXPECT_LT(*string_member(fake.prompts[0], "messageID"), *string_member(fake.prompts[1], "messageID"));
 }
 
-constexpr const char* kWrittenTo =
+constexpr const char* kUserMessage =
     R"({"type":"message.updated","properties":{"info":{"id":"msg_1","sessionID":"ses_x","role":"user","agent":"plan","model":{"providerID":"p","modelID":"m"}}}})";
 constexpr const char* kIdle = R"({"type":"session.idle","properties":{"sessionID":"ses_x"}})";
 
@@ -149,111 +149,111 @@ std::string titled(const std::string& session, const std::string& title) {
   return format(R"({{"type":"session.updated","properties":{{"info":{{"id":"{}","title":"{}"}}}}}})", session, title);
 }
 
-TEST_F(OpenCodeTest, MessageAfterNewDoesNotGoIntoTheAbandonedSession) {
+TEST_F(OpenCodeTest, MessageAfterNewDoesNotGoToAbandonedSession) {
   start();
   ASSERT_TRUE(online());
-  adapter->on_shown("OpenCode", true);
-  fake.emit(kWrittenTo);
+  adapter->on_window_title("OpenCode", true);
+  fake.emit(kUserMessage);
   fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
   ASSERT_TRUE(until([&] { return adapter->reported_state()->state == State::Working; }));
-  adapter->on_shown("OpenCode", true);  // not drawn yet
-  adapter->on_shown("OpenCode", false);
-  adapter->on_shown("OpenCode", true);  // `/new`
-  EXPECT_EQ(adapter->reported_state()->state, State::Idle) << "what is on the screen does not work";
-  speak("after new");
-  ASSERT_TRUE(all_handed(1));
-  EXPECT_EQ(fake.asked[0], "/session {}");
-  EXPECT_EQ(fake.asked[1], R"(/tui/select-session {"sessionID":"ses_made"})");
-  EXPECT_TRUE(fake.asked[2].starts_with("/session/ses_made/prompt_async"));
-  adapter->on_shown("OpenCode", true);  // not drawn yet
-  speak("the next");
-  ASSERT_TRUE(all_handed(2));
-  EXPECT_TRUE(fake.asked[3].starts_with("/session/ses_made/prompt_async"));
+  adapter->on_window_title("OpenCode", true);  // not drawn yet
+  adapter->on_window_title("OpenCode", false);
+  adapter->on_window_title("OpenCode", true);  // `/new`
+  EXPECT_EQ(adapter->reported_state()->state, State::Idle) << "the session on the screen does not work";
+  deliver("after new");
+  ASSERT_TRUE(all_delivered(1));
+  EXPECT_EQ(fake.requests[0], "/session {}");
+  EXPECT_EQ(fake.requests[1], R"(/tui/select-session {"sessionID":"ses_made"})");
+  EXPECT_TRUE(fake.requests[2].starts_with("/session/ses_made/prompt_async"));
+  adapter->on_window_title("OpenCode", true);  // not drawn yet
+  deliver("the next");
+  ASSERT_TRUE(all_delivered(2));
+  EXPECT_TRUE(fake.requests[3].starts_with("/session/ses_made/prompt_async"));
 }
 
-TEST_F(OpenCodeTest, AbandonedSessionIsNotTakenUpAfterABreak) {
+TEST_F(OpenCodeTest, AbandonedSessionIsNotUsedAfterReconnect) {
   start();
   ASSERT_TRUE(online());
-  fake.emit(kWrittenTo);
+  fake.emit(kUserMessage);
   fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
   ASSERT_TRUE(until([&] { return adapter->reported_state()->state == State::Working; }));
-  adapter->on_shown("OpenCode", false);
-  adapter->on_shown("OpenCode", true);
+  adapter->on_window_title("OpenCode", false);
+  adapter->on_window_title("OpenCode", true);
   fake.sessions = R"([{"id":"ses_x","title":"One","time":{"created":99999999999999}}])";
   fake.end_events();
   ASSERT_TRUE(until([&] { return fake.connections == 2; }));
-  speak("after new");
-  ASSERT_TRUE(all_handed(1));
-  EXPECT_EQ(fake.asked[0], "/session {}");
+  deliver("after new");
+  ASSERT_TRUE(all_delivered(1));
+  EXPECT_EQ(fake.requests[0], "/session {}");
 }
 
-TEST_F(OpenCodeTest, NothingGoesToTheServerWhileTheWindowHasTheTitleOfAnotherSession) {
+TEST_F(OpenCodeTest, NothingIsSentWhileWindowHasTitleOfAnotherSession) {
   start();
   ASSERT_TRUE(online());
   fake.emit(titled("ses_x", "One"));
-  fake.emit(kWrittenTo);
+  fake.emit(kUserMessage);
   fake.emit(R"({"type":"session.status","properties":{"sessionID":"ses_x","status":{"type":"busy"}}})");
   ASSERT_TRUE(until([&] { return adapter->reported_state()->state == State::Working; }));
-  adapter->on_shown("OC | One", false);
-  const auto moment = [&] { return adapter->capabilities().by(DeliveryMode::OnIdle).moment; };
-  adapter->on_shown("OC | Two", false);
-  speak("held");
-  EXPECT_EQ(moment(), DeliveryTiming::Idle) << "titles may differ for a moment";
-  ASSERT_TRUE(until([&] { return moment() == DeliveryTiming::Never; })) << "it is typed";
-  ASSERT_TRUE(all_handed(1));
-  EXPECT_EQ(handed[0], "held: OpenCode shows another conversation");
+  adapter->on_window_title("OC | One", false);
+  const auto timing = [&] { return adapter->capabilities().by(DeliveryMode::OnIdle).timing; };
+  adapter->on_window_title("OC | Two", false);
+  deliver("held");
+  EXPECT_EQ(timing(), DeliveryTiming::WhenIdle) << "titles may differ for a moment";
+  ASSERT_TRUE(until([&] { return timing() == DeliveryTiming::Never; })) << "it is typed";
+  ASSERT_TRUE(all_delivered(1));
+  EXPECT_EQ(delivered[0], "held: OpenCode shows another conversation");
   EXPECT_TRUE(fake.prompts.empty());
-  EXPECT_FALSE(adapter->reported_state().has_value()) << "what works is not what is shown";
-  adapter->on_shown("OC | One", false);
-  EXPECT_EQ(moment(), DeliveryTiming::Idle);
-  speak("back");
-  ASSERT_TRUE(all_handed(2));
-  EXPECT_EQ(handed[1], "back");
+  EXPECT_FALSE(adapter->reported_state().has_value()) << "the working session is not the one on the screen";
+  adapter->on_window_title("OC | One", false);
+  EXPECT_EQ(timing(), DeliveryTiming::WhenIdle);
+  deliver("back");
+  ASSERT_TRUE(all_delivered(2));
+  EXPECT_EQ(delivered[1], "back");
 }
 
-TEST_F(OpenCodeTest, AnswerIsToldWhenThePromptIsGone) {
-  auto pace = kPace;
-  pace.resolved = Millis{60'000};
-  start(pace);
+TEST_F(OpenCodeTest, AnswerCompletesWhenPromptIsClosed) {
+  auto timeouts = kTimeouts;
+  timeouts.resolved = Millis{60'000};
+  start(timeouts);
   ASSERT_TRUE(online());
   fake.emit(
       R"({"type":"question.asked","properties":{"id":"que_1","sessionID":"ses_x","questions":[{"question":"Which?","options":[{"label":"A"}]}]}})");
-  ASSERT_TRUE(until([&] { return told.prompts.size() == 1; }));
-  answer("p1", {.verdict = PromptAnswer::Decision::Allow, .answers = {"A"}});
-  ASSERT_TRUE(until([&] { return fake.asked.size() == 1; }));
+  ASSERT_TRUE(until([&] { return recorder.prompts.size() == 1; }));
+  answer("p1", {.decision = PromptAnswer::Decision::Approve, .answers = {"A"}});
+  ASSERT_TRUE(until([&] { return fake.requests.size() == 1; }));
   fake.emit(kIdle);
   EXPECT_TRUE(answered.empty());
   fake.emit(R"({"type":"question.replied","properties":{"requestID":"que_1","sessionID":"ses_x"}})");
   ASSERT_TRUE(until([&] { return answered.size() == 1; }));
-  EXPECT_EQ(told.gone.size(), 1U) << "before";
+  EXPECT_EQ(recorder.closed.size(), 1U) << "before";
 }
 
-TEST_F(OpenCodeTest, AnAnswerThatIsLostIsLookedUpAndNothingIsSentTwice) {
+TEST_F(OpenCodeTest, LostResponseIsLookedUpAndNothingIsSentTwice) {
   start();
   ASSERT_TRUE(online());
-  fake.post = FakeOpenCode::Post::TakesAndBreaks;
-  speak("one");
-  ASSERT_TRUE(all_handed(1));
-  EXPECT_EQ(handed, Texts{"one"});
-  fake.post = FakeOpenCode::Post::Breaks;
-  speak("two");
-  ASSERT_TRUE(all_handed(2));
-  EXPECT_TRUE(handed[1].contains("has no such message")) << handed[1];
+  fake.post = FakeOpenCode::Post::AcceptsAndDisconnects;
+  deliver("one");
+  ASSERT_TRUE(all_delivered(1));
+  EXPECT_EQ(delivered, Texts{"one"});
+  fake.post = FakeOpenCode::Post::Disconnects;
+  deliver("two");
+  ASSERT_TRUE(all_delivered(2));
+  EXPECT_TRUE(delivered[1].contains("has no such message")) << delivered[1];
   EXPECT_EQ(fake.prompts.size(), 2U);
-  speak("one");
-  ASSERT_TRUE(all_handed(3));
-  EXPECT_EQ(handed[2], "one");
-  EXPECT_EQ(fake.prompts.size(), 2U) << "it has that delivery already";
+  deliver("one");
+  ASSERT_TRUE(all_delivered(3));
+  EXPECT_EQ(delivered[2], "one");
+  EXPECT_EQ(fake.prompts.size(), 2U) << "the server has that delivery already";
 }
 
-TEST_F(OpenCodeTest, WhatTheServerRefusesIsNotHandedOver) {
-  start(kPace, {"-s", "ses_old"});
+TEST_F(OpenCodeTest, RejectedMessageIsFailure) {
+  start(kTimeouts, {"-s", "ses_old"});
   ASSERT_TRUE(online());
-  fake.post = FakeOpenCode::Post::Refuses;
-  speak("one");
-  ASSERT_TRUE(all_handed(1));
-  EXPECT_EQ(handed[0], "one: OpenCode's server did not take the message: 404 Session not found");
-  EXPECT_TRUE(fake.asked[0].starts_with("/session/ses_old/prompt_async"));
+  fake.post = FakeOpenCode::Post::Rejects;
+  deliver("one");
+  ASSERT_TRUE(all_delivered(1));
+  EXPECT_EQ(delivered[0], "one: OpenCode's server did not accept the message: 404 Session not found");
+  EXPECT_TRUE(fake.requests[0].starts_with("/session/ses_old/prompt_async"));
 }
 
 TEST_F(OpenCodeTest, AnswersPermissionsAndQuestions) {
@@ -266,38 +266,38 @@ TEST_F(OpenCodeTest, AnswersPermissionsAndQuestions) {
       R"({"type":"question.asked","properties":{"id":"que_3","sessionID":"s","questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"B?","multiple":true,"options":[{"label":"y"},{"label":"z"}]}]}})");
   fake.emit(R"({"type":"question.asked","properties":{"id":"que_4","sessionID":"s","questions":[{"question":"C?"}]}})");
   fake.emit(R"({"type":"permission.asked","properties":{"id":"per_gone","sessionID":"s","permission":"bash"}})");
-  ASSERT_TRUE(until([&] { return told.prompts.size() == 5; }));
-  using Verdict = PromptAnswer::Decision;
-  answer("p1", {.verdict = Verdict::Allow});
-  EXPECT_TRUE(refused("p1", {.verdict = Verdict::Deny})) << "one answer is on its way";
-  answer("p2", {.verdict = Verdict::Deny, .message = "not now"});
-  EXPECT_TRUE(refused("p3", {.answers = {"x"}})) << "it asks two";
+  ASSERT_TRUE(until([&] { return recorder.prompts.size() == 5; }));
+  using Decision = PromptAnswer::Decision;
+  answer("p1", {.decision = Decision::Approve});
+  EXPECT_TRUE(is_rejected("p1", {.decision = Decision::Deny})) << "an answer is already pending";
+  answer("p2", {.decision = Decision::Deny, .message = "not now"});
+  EXPECT_TRUE(is_rejected("p3", {.answers = {"x"}})) << "it has two questions";
   answer("p3", {.answers = {"free text", "y, z"}});
-  EXPECT_TRUE(refused("p4", {.verdict = Verdict::Deny, .message = "why"}));
-  answer("p4", {.verdict = Verdict::Deny});
+  EXPECT_TRUE(is_rejected("p4", {.decision = Decision::Deny, .message = "why"}));
+  answer("p4", {.decision = Decision::Deny});
   answer("p5", {});
-  EXPECT_TRUE(refused("p9", {}));
-  EXPECT_TRUE(answered.empty()) << "nothing is said to be done before the server says so";
+  EXPECT_TRUE(is_rejected("p9", {}));
+  EXPECT_TRUE(answered.empty()) << "an answer completes only after the server's response";
   ASSERT_TRUE(until([&] { return answered.size() == 5; }));
   std::ranges::sort(answered);
-  EXPECT_EQ(answered, (Texts{"p1", "p2", "p3", "p4", "p5: OpenCode does not ask that any more"}));
-  EXPECT_EQ(told.gone, Texts{"p5 by user"});
-  std::ranges::sort(fake.asked);
-  EXPECT_EQ(fake.asked, (Texts{R"(/permission/per_1/reply {"reply":"once"})",
-                               R"(/permission/per_2/reply {"reply":"reject","message":"not now"})",
-                               R"(/permission/per_gone/reply {"reply":"once"})",
-                               "/question/que_3/reply {\"answers\":[[\"free text\"],[\"y\",\"z\"]]}",
-                               "/question/que_4/reject {}"}));
+  EXPECT_EQ(answered, (Texts{"p1", "p2", "p3", "p4", "p5: OpenCode has already closed that prompt"}));
+  EXPECT_EQ(recorder.closed, Texts{"p5 by user"});
+  std::ranges::sort(fake.requests);
+  EXPECT_EQ(fake.requests, (Texts{R"(/permission/per_1/reply {"reply":"once"})",
+                                  R"(/permission/per_2/reply {"reply":"reject","message":"not now"})",
+                                  R"(/permission/per_gone/reply {"reply":"once"})",
+                                  "/question/que_3/reply {\"answers\":[[\"free text\"],[\"y\",\"z\"]]}",
+                                  "/question/que_4/reject {}"}));
   fake.emit(R"({"type":"permission.replied","properties":{"sessionID":"s","requestID":"per_1","reply":"once"}})");
-  ASSERT_TRUE(until([&] { return told.gone.size() == 2; }));
-  EXPECT_EQ(told.gone[1], "p1 by server");
+  ASSERT_TRUE(until([&] { return recorder.closed.size() == 2; }));
+  EXPECT_EQ(recorder.closed[1], "p1 by server");
 }
 
-TEST_F(OpenCodeTest, AfterABreakItAsksForWhatItMissed) {
+TEST_F(OpenCodeTest, MissedStateIsRequestedAfterReconnect) {
   start();
   ASSERT_TRUE(online());
   replay("first_message");
-  ASSERT_TRUE(until([&] { return told.heard.size() == 1; }));
+  ASSERT_TRUE(until([&] { return recorder.texts.size() == 1; }));
   const auto soon = std::to_string(loop.now().wall + 1'000);
   fake.messages[kSession] =
       R"([{"info":{"id":"msg_2","sessionID":")" + std::string{kSession} + R"(","role":"assistant","time":{"created":)" +
@@ -306,119 +306,119 @@ TEST_F(OpenCodeTest, AfterABreakItAsksForWhatItMissed) {
   fake.permissions = R"([{"id":"per_7","sessionID":"s","permission":"bash","metadata":{"command":"ls"}}])";
   fake.statuses = std::string{"{\""} + kSession + R"(":{"type":"busy"}})";
   fake.end_events();
-  ASSERT_TRUE(until([&] { return told.heard.size() == 2; }));
-  EXPECT_EQ(told.heard[1], "said in the gap");
+  ASSERT_TRUE(until([&] { return recorder.texts.size() == 2; }));
+  EXPECT_EQ(recorder.texts[1], "said in the gap");
   ASSERT_TRUE(until([&] { return adapter->reported_state().has_value(); }));
   EXPECT_EQ(adapter->reported_state()->state, State::Blocked);
   EXPECT_EQ(fake.connections, 2);
   fake.permissions = "[]";
   fake.end_events();
   ASSERT_TRUE(until([&] { return fake.connections == 3 && adapter->reported_state().has_value(); }));
-  EXPECT_EQ(told.heard.size(), 2U);
-  EXPECT_EQ(told.gone, Texts{"p1 by user"});
-  EXPECT_TRUE(told.broken.empty());
+  EXPECT_EQ(recorder.texts.size(), 2U);
+  EXPECT_EQ(recorder.closed, Texts{"p1 by user"});
+  EXPECT_TRUE(recorder.failed.empty());
 }
 
-TEST_F(OpenCodeTest, WordsWaitForAServerThatIsStillStarting) {
+TEST_F(OpenCodeTest, DeliveryIsQueuedWhileServerStarts) {
   fake.server.stop();
   start();
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).via, way::kServer);
-  speak("early");
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).via, via::kServer);
+  deliver("early");
   fake.server.restart();
-  ASSERT_TRUE(all_handed(1));
-  EXPECT_EQ(handed, Texts{"early"});
+  ASSERT_TRUE(all_delivered(1));
+  EXPECT_EQ(delivered, Texts{"early"});
 }
 
-TEST_F(OpenCodeTest, WordsWaitThroughAShortBreak) {
+TEST_F(OpenCodeTest, DeliveryIsQueuedDuringShortBreak) {
   start();
   ASSERT_TRUE(online());
   fake.server.stop();
   ASSERT_TRUE(until([&] { return !adapter->reported_state().has_value(); }));
-  speak("patient");
-  EXPECT_TRUE(handed.empty());
+  deliver("queued");
+  EXPECT_TRUE(delivered.empty());
   fake.server.restart();
-  ASSERT_TRUE(all_handed(1));
-  EXPECT_EQ(handed, Texts{"patient"});
+  ASSERT_TRUE(all_delivered(1));
+  EXPECT_EQ(delivered, Texts{"queued"});
 }
 
-TEST_F(OpenCodeTest, AServerThatStaysAwayIsGivenUpWithTheReasonAndComesBack) {
-  auto pace = kPace;
-  pace.gap_timeout = Millis{10};
-  start(pace);
+TEST_F(OpenCodeTest, UnreachableServerFailsWithReasonAndRecovers) {
+  auto timeouts = kTimeouts;
+  timeouts.gap_timeout = Millis{10};
+  start(timeouts);
   ASSERT_TRUE(online());
   fake.server.stop();
-  speak("lost");
-  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
-  EXPECT_EQ(told.broken.size(), 1U);
-  EXPECT_TRUE(told.broken[0].starts_with("server: the server at 127.0.0.1:")) << told.broken[0];
+  deliver("lost");
+  ASSERT_TRUE(until([&] { return !recorder.failed.empty(); }));
+  EXPECT_EQ(recorder.failed.size(), 1U);
+  EXPECT_TRUE(recorder.failed[0].starts_with("server: the server at 127.0.0.1:")) << recorder.failed[0];
   EXPECT_EQ(adapter->capabilities().output, "");
-  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).moment, DeliveryTiming::Never);
-  ASSERT_EQ(handed.size(), 1U);
-  EXPECT_TRUE(handed[0].starts_with("lost: ")) << handed[0];
-  speak("later");
-  ASSERT_TRUE(all_handed(2));
-  EXPECT_TRUE(handed[1].contains("cannot be reached")) << handed[1];
+  EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).timing, DeliveryTiming::Never);
+  ASSERT_EQ(delivered.size(), 1U);
+  EXPECT_TRUE(delivered[0].starts_with("lost: ")) << delivered[0];
+  deliver("later");
+  ASSERT_TRUE(all_delivered(2));
+  EXPECT_TRUE(delivered[1].contains("cannot be reached")) << delivered[1];
   fake.server.restart();
   ASSERT_TRUE(online());
-  EXPECT_EQ(adapter->capabilities().output, way::kServer);
-  EXPECT_EQ(told.broken.size(), 1U);
-  EXPECT_EQ(told.mended, Texts{"server"});
+  EXPECT_EQ(adapter->capabilities().output, via::kServer);
+  EXPECT_EQ(recorder.failed.size(), 1U);
+  EXPECT_EQ(recorder.recovered, Texts{"server"});
 }
 
-TEST_F(OpenCodeTest, WhatAServerAskedBeforeItWasGivenUpIsLeftToTheScreen) {
-  auto pace = kPace;
-  pace.gap_timeout = Millis{10};
-  start(pace);
+TEST_F(OpenCodeTest, PromptOfFailedServerIsLeftToScreen) {
+  auto timeouts = kTimeouts;
+  timeouts.gap_timeout = Millis{10};
+  start(timeouts);
   ASSERT_TRUE(online());
   fake.emit(R"({"type":"permission.asked","properties":{"id":"per_1","sessionID":"s","permission":"bash"}})");
-  ASSERT_TRUE(until([&] { return told.prompts.size() == 1; }));
+  ASSERT_TRUE(until([&] { return recorder.prompts.size() == 1; }));
   fake.server.stop();
-  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
-  EXPECT_EQ(told.gone, Texts{"p1 by nobody: its server is gone"});
-  EXPECT_TRUE(refused("p1", {}));
+  ASSERT_TRUE(until([&] { return !recorder.failed.empty(); }));
+  EXPECT_EQ(recorder.closed, Texts{"p1 by nobody: its server cannot be reached"});
+  EXPECT_TRUE(is_rejected("p1", {}));
 }
 
-TEST_F(OpenCodeTest, AForeignServerAtThePortIsToldApart) {
-  auto pace = kPace;
-  pace.start_timeout = Millis{30};
-  fake.authorization = "of somebody else";
-  start(pace);
-  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
-  EXPECT_TRUE(told.broken[0].contains("refuses our password")) << told.broken[0];
-  EXPECT_FALSE(told.broken[0].contains("mine"));
+TEST_F(OpenCodeTest, ForeignServerAtPortIsRecognized) {
+  auto timeouts = kTimeouts;
+  timeouts.start_timeout = Millis{30};
+  fake.authorization = "of another server";
+  start(timeouts);
+  ASSERT_TRUE(until([&] { return !recorder.failed.empty(); }));
+  EXPECT_TRUE(recorder.failed[0].contains("rejects the password")) << recorder.failed[0];
+  EXPECT_FALSE(recorder.failed[0].contains("mine"));
 }
 
-TEST_F(OpenCodeTest, AServerThatHangsIsGivenUpToo) {
-  auto pace = kPace;
-  pace.idle_timeout = Millis{100};
-  pace.gap_timeout = Millis{10};
-  start(pace);
+TEST_F(OpenCodeTest, HangingServerIsGivenUp) {
+  auto timeouts = kTimeouts;
+  timeouts.idle_timeout = Millis{100};
+  timeouts.gap_timeout = Millis{10};
+  start(timeouts);
   ASSERT_TRUE(online());
-  fake.answers = false;
-  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
-  EXPECT_TRUE(told.broken[0].contains("the stream was silent")) << told.broken[0];
+  fake.responds = false;
+  ASSERT_TRUE(until([&] { return !recorder.failed.empty(); }));
+  EXPECT_TRUE(recorder.failed[0].contains("the stream was silent")) << recorder.failed[0];
 }
 
-TEST_F(OpenCodeTest, AnEventStreamOfAnotherKindIsNoHarm) {
+TEST_F(OpenCodeTest, UnknownEventsAreIgnored) {
   start();
   ASSERT_TRUE(online());
   for (const auto* event :
        {"not json", "[]", "{\"type\":\"\\ud83d cut\"}", "{\"type\":\"new.event\",\"properties\":{\"deep\":[[[[]]]]}}"})
     fake.emit(event);
   replay("question");
-  ASSERT_TRUE(until([&] { return told.heard.size() == 2; }));
-  EXPECT_EQ(told.heard[1], "Thank you for answering.");
+  ASSERT_TRUE(until([&] { return recorder.texts.size() == 2; }));
+  EXPECT_EQ(recorder.texts[1], "Thank you for answering.");
 }
 
-TEST_F(OpenCodeTest, WithoutAServerItSaysWhy) {
-  adapter = opencode(loop);
+TEST_F(OpenCodeTest, RunWithoutServerReportsReason) {
+  adapter = make_opencode(loop);
   pty::Command command{.argv = {"opencode", "run", "x"}, .environment = {}, .directory = {}};
   adapter->prepare(command, {});
-  adapter->start(told, 1);
-  ASSERT_TRUE(until([&] { return !told.broken.empty(); }));
-  EXPECT_EQ(told.broken[0], "server: `opencode run` has no server of its own to talk to");
+  adapter->start(recorder, 1);
+  ASSERT_TRUE(until([&] { return !recorder.failed.empty(); }));
+  EXPECT_EQ(recorder.failed[0], "server: `opencode run` has no server");
   EXPECT_EQ(command.argv.size(), 3U);
-  EXPECT_TRUE(refused("p1", {}));
+  EXPECT_TRUE(is_rejected("p1", {}));
 }
 
 }  // namespace

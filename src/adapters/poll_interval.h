@@ -1,4 +1,4 @@
-/// When to look next for something that may never come: each wait is twice as long as the one before, up to the longest.
+/// The time to the next poll for something that may never appear: doubles with each poll, up to a maximum.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 
 namespace relay::adapters {
 
-class LookPace {
+class PollInterval {
  public:
-  LookPace(Millis first, Millis longest) : first_{first}, longest_{longest}, next_{first} {}
+  PollInterval(Millis first, Millis max) : first_{first}, max_{max}, next_{first} {}
 
-  void begin() { next_ = first_; }
-  Millis next() { return std::exchange(next_, std::min(next_ * 2, longest_)); }
+  void reset() { next_ = first_; }
+  Millis next() { return std::exchange(next_, std::min(next_ * 2, max_)); }
 
  private:
-  Millis first_, longest_, next_;
+  Millis first_, max_, next_;
 };
 
 }  // namespace relay::adapters

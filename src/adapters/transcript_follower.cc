@@ -16,7 +16,7 @@ void TranscriptFollower::follow(const std::string& path, std::optional<WallMs> s
   if (path == path_) return;
   reader_ = make_reader_();
   followed_from_ = since.value_or(loop_.now().wall - kClockSlack.count());
-  tells_earlier_ = since.has_value();
+  reports_preexisting_ = since.has_value();
   open(path);
 }
 
@@ -27,54 +27,55 @@ void TranscriptFollower::move(const std::string& path, WallMs not_before) {
   else
     reader_ = make_reader_();
   followed_from_ = std::max(followed_from_, not_before);
-  tells_earlier_ = true;
+  reports_preexisting_ = true;
   open(path);
 }
 
 void TranscriptFollower::open(const std::string& path) {
   path_ = path;
-  gone_ = false;
-  tell(activity_.end("the agent went on in another session", loop_.now().wall));
-  auto tail = transcripts::Tail::follow(loop_, path_, transcripts::Tail::From::Beginning, *this);
+  removed_ = false;
+  emit(activity_.end("the agent continued in another session", loop_.now().wall));
+  auto tail = transcripts::Tail::follow(loop_, path_, transcripts::Tail::From::Start, *this);
   if (tail)
     tail_ = *std::move(tail);
   else
-    tail_.reset(), listener_.on_transcript_problem(tail.error().message());
+    tail_.reset(), listener_.on_transcript_error(tail.error().message());
 }
 
-void TranscriptFollower::take(const activity::TextChunk& piece) { tell(activity_.take(piece, loop_.now().wall)); }
+void TranscriptFollower::take(const activity::TextChunk& chunk) { emit(activity_.take(chunk, loop_.now().wall)); }
 
-void TranscriptFollower::end() { tell(activity_.end("the agent has ended", loop_.now().wall)); }
+void TranscriptFollower::end() { emit(activity_.end("the agent has ended", loop_.now().wall)); }
 
 void TranscriptFollower::on_line(const transcripts::Line& line) {
   const auto entries = reader_->read(line.text);
   const auto written = reader_->written_at();
-  if ((line.preexisting && !(tells_earlier_ && written != 0)) || (written != 0 && written < followed_from_)) return;
+  if ((line.preexisting && !(reports_preexisting_ && written != 0)) || (written != 0 && written < followed_from_))
+    return;
   for (const auto& entry : entries) {
     listener_.on_entry(entry);
-    tell(activity_.take(entry, written != 0 ? written : loop_.now().wall));
+    emit(activity_.take(entry, written != 0 ? written : loop_.now().wall));
   }
 }
 
 void TranscriptFollower::on_restart() {
   reader_->restart();
-  if (std::exchange(gone_, false)) listener_.on_transcript_back();
+  if (std::exchange(removed_, false)) listener_.on_transcript_restored();
 }
 
-void TranscriptFollower::on_gone() {
-  gone_ = true;
-  listener_.on_transcript_gone();
+void TranscriptFollower::on_removed() {
+  removed_ = true;
+  listener_.on_transcript_removed();
 }
 
-void TranscriptFollower::on_problem(const std::string& sentence) {
+void TranscriptFollower::on_problem(const std::string& error) {
   tail_.reset();
-  listener_.on_transcript_problem(sentence);
+  listener_.on_transcript_error(error);
 }
 
-/// One line is missing, not the file: what follows is read as before.
-void TranscriptFollower::on_line_skipped(const std::string& sentence) { log::info(sentence, {{"transcript", path_}}); }
+/// Only one line is missing; later ones are read.
+void TranscriptFollower::on_line_skipped(const std::string& error) { log::info(error, {{"transcript", path_}}); }
 
-void TranscriptFollower::tell(const activity::TimedEvents& all) {
+void TranscriptFollower::emit(const activity::TimedEvents& all) {
   for (const auto& [event, at] : all) listener_.on_activity(event, at);
 }
 

@@ -175,11 +175,11 @@ void ObservedAgent::end() {
 
 void ObservedAgent::on_activity(const events::Event& event, WallMs at) { event_reporter_.report(event, at); }
 
-void ObservedAgent::on_transcript_problem(const std::string& sentence) {
+void ObservedAgent::on_transcript_error(const std::string& sentence) {
   log::info("cannot follow the transcript of an observed agent", {{"agent", name_}, {"error", sentence}});
 }
 
-void ObservedAgent::on_transcript_gone() {
+void ObservedAgent::on_transcript_removed() {
   log::info("the transcript of an observed agent was removed", {{"agent", name_}, {"transcript", transcript_->path()}});
 }
 

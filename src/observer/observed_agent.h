@@ -52,8 +52,8 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
 
   void on_entry(const transcripts::Entry& entry) override;
   void on_activity(const events::Event& event, WallMs at) override;
-  void on_transcript_problem(const std::string& sentence) override;
-  void on_transcript_gone() override;
+  void on_transcript_error(const std::string& sentence) override;
+  void on_transcript_removed() override;
 
   void on_ready(const client::Session& session) override;
   void on_lost(const std::string&, Millis) override {}

@@ -76,7 +76,7 @@ void ObservedInbox::on_pause(const protocol::PauseCommand& order) {
 }
 
 void ObservedInbox::on_model_input(std::string_view text, std::string_view id) {
-  desk_.on_model_input(text, adapters::way::kTranscript, id);
+  desk_.on_model_input(text, adapters::via::kTranscript, id);
   update_soon();
 }
 
@@ -89,12 +89,12 @@ void ObservedInbox::on_agent_exit() {
 
 adapters::NativeCapabilities ObservedInbox::capabilities() const {
   adapters::NativeCapabilities can{
-      .output = adapters::way::kTranscript, .state = adapters::way::kHook, .terminal = false};
+      .output = adapters::via::kTranscript, .state = adapters::via::kHook, .terminal = false};
   if (open_)
-    can.by(DeliveryMode::OnIdle) = {.moment = adapters::DeliveryTiming::Idle,
-                                    .via = adapters::way::kInbox,
+    can.by(DeliveryMode::OnIdle) = {.timing = adapters::DeliveryTiming::WhenIdle,
+                                    .via = adapters::via::kInbox,
                                     .not_before = inbox_->ready_at(),
-                                    .together_bytes = inbox_->runs_low() ? kMaxTogetherBytes : 0};
+                                    .max_bundle_bytes = inbox_->is_running_low() ? kMaxTogetherBytes : 0};
   return can;
 }
 

@@ -1,4 +1,4 @@
-/// What a real OpenCode 1.18.33 said on its event stream, shortened (testdata/opencode).
+/// Captures of the event stream of OpenCode 1.18.33, shortened (testdata/opencode).
 #pragma once
 
 #include <fstream>

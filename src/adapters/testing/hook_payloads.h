@@ -1,4 +1,4 @@
-/// What real agents sent to their hooks (src/hooks/testdata), as events.
+/// Payloads that real agents sent to their hooks (src/hooks/testdata), as events.
 #pragma once
 
 #include <fstream>

@@ -23,13 +23,13 @@ constexpr std::size_t kPromptColumns = 100;
 bool is_typed_into(const json::object& answer) {
   const auto* interfaces = object_member(answer, "interfaces");
   const auto* delivery = interfaces != nullptr ? object_member(*interfaces, "delivery") : nullptr;
-  return delivery == nullptr || display_field(*delivery, "on-idle") == adapters::way::kTerminal;
+  return delivery == nullptr || display_field(*delivery, "on-idle") == adapters::via::kTerminal;
 }
 
 /// Messages of the user are typed despite a native interface, which would present them as a peer's.
 bool types_user_messages(const json::object& answer) {
   const auto* interfaces = object_member(answer, "interfaces");
-  return interfaces != nullptr && display_field(*interfaces, "asUser") == adapters::way::kTerminal;
+  return interfaces != nullptr && display_field(*interfaces, "asUser") == adapters::via::kTerminal;
 }
 
 std::string meaning_of(std::string_view state, const json::object& answer) {
@@ -62,7 +62,7 @@ void add_interfaces(Table& facts, const json::object& answer) {
         if (via.is_string())
           modes += relay::format("{}{} {}", modes.empty() ? "" : ", ", std::string_view{mode},
                                  display_field(*delivery, std::string_view{mode}));
-    if (types_user_messages(answer)) modes += relay::format("; your messages: {}", adapters::way::kTerminal);
+    if (types_user_messages(answer)) modes += relay::format("; your messages: {}", adapters::via::kTerminal);
     facts.add({"delivery", modes});
     if (const auto prompts = display_field(*interfaces, "prompts"); !prompts.empty()) facts.add({"prompts", prompts});
   }
@@ -191,7 +191,7 @@ void add_held_keys(Table& facts, const json::object& answer) {
 std::string interface_of(const json::object& delivery) {
   const auto via = display_field(delivery, "via");
   if (via.empty()) return "";
-  return via == adapters::way::kTerminal ? "typed" : "via " + via;
+  return via == adapters::via::kTerminal ? "typed" : "via " + via;
 }
 
 /// The pending messages at the host, and the number of those that the daemon holds.
