@@ -52,7 +52,20 @@ bool matches(const protocol::Receipt& receipt, const Entry& entry) {
 
 }  // namespace
 
-std::string HistoryChecker::body_of(std::uint64_t number) { return format("m{}", number); }
+std::string HistoryChecker::body_of(std::uint64_t number, std::size_t filler) {
+  return format("m{}", number) + (filler > 0 ? " " + std::string(filler, 'y') : "");
+}
+
+std::string HistoryChecker::sent_body(std::uint64_t number) const {
+  if (number == 0 || number > messages_.size()) return {};
+  return body_of(number, messages_[number - 1].filler);
+}
+
+bool HistoryChecker::is_paused_since_stored(std::uint64_t number, const std::string& agent) const {
+  const auto at = paused_at_.find({number, agent});
+  const auto pause = pauses_.find(agent);
+  return at != paused_at_.end() && pause != pauses_.end() && pause->second.paused && pause->second.count == at->second;
+}
 
 void HistoryChecker::violate(const std::string& what) {
   trace_.line("VIOLATION: {}", what);
@@ -320,6 +333,8 @@ void HistoryChecker::on_durable(const StoreChanges& group) {
       const auto number = found == by_key_.end() ? 0 : found->second;
       report_violation(model_.add(*added, number, sent_at_[added->delivery.message.value()]));
       deliveries_[added->delivery.key.value()] = {number, added->delivery.to.value()};
+      if (const auto pause = pauses_.find(added->delivery.to.value()); pause != pauses_.end() && pause->second.paused)
+        paused_at_[{number, pause->first}] = pause->second.count;
       if (!records::is_final(added->delivery.state)) open(added->delivery.key.value());
     } else if (const auto* changed = std::get_if<records::ChangeDelivery>(&change)) {
       if (damaged_ && records::is_final(changed->state)) close(changed->key.value());
@@ -338,6 +353,8 @@ void HistoryChecker::on_durable(const StoreChanges& group) {
       report_violation(model_.requeue(*back));
     } else if (const auto* agent = std::get_if<records::PutAgent>(&change)) {
       liveness_.on_agent_stored(agent->agent);
+      auto& pause = pauses_[agent->agent.name.value()];
+      if (std::exchange(pause.paused, agent->agent.paused) != agent->agent.paused) ++pause.count;
     }
   }
 }
@@ -486,7 +503,7 @@ void HistoryChecker::check_store(store::MessageStore& store) {
 }
 
 void HistoryChecker::on_store_damage(const store::Damage& damage) {
-  trace_.line("store: {}", damage.sentence());
+  trace_.line("store: {}", damage.message());
   reported_lost_ += damage.lost_messages;
   damaged_start_ = daemon_starts_ + 1;
 }

@@ -40,7 +40,8 @@ struct SentMessage {
   std::string topic;
   bool ordered = true;  // the outbox keeps the order in every case
   bool short_ttl = false;
-  std::string key = {};  // its idempotency key
+  std::string key = {};    // its idempotency key
+  std::size_t filler = 0;  // bytes of the body after its number
   SendStatus status = SendStatus::Sent;
 };
 
@@ -66,6 +67,8 @@ class HistoryChecker final : public StoreObserver {
   std::uint64_t on_send(SentMessage message);  // its number, which its body carries
   void on_id(std::uint64_t number, const std::string& id);
   void on_send_failed(std::uint64_t number);
+  /// Its sender may lose it without a report.
+  void on_unconfirmed(std::uint64_t number) { doubt(number); }
   void mark_unknown(const std::string& client);
   void on_ack(const std::string& id);
   void on_nack(const std::string& id, const std::string& code);
@@ -123,7 +126,11 @@ class HistoryChecker final : public StoreObserver {
   [[nodiscard]] std::uint64_t check_count() const { return check_count_; }
   [[nodiscard]] const DeliveryModel& model() const { return model_; }
 
-  static std::string body_of(std::uint64_t number);
+  static std::string body_of(std::uint64_t number, std::size_t filler = 0);
+  /// The whole body of a message that was sent; empty for another number.
+  [[nodiscard]] std::string sent_body(std::uint64_t number) const;
+  /// The agent was paused when the message to it was stored, and has been since.
+  [[nodiscard]] bool is_paused_since_stored(std::uint64_t number, const std::string& agent) const;
 
  private:
   struct Delivery {
@@ -177,8 +184,14 @@ class HistoryChecker final : public StoreObserver {
   std::map<std::pair<std::string, std::string>, std::set<std::uint64_t>> keys_;  // by from, key: those stored
   std::set<std::string> cancel_requests_;
   std::map<std::int64_t, WallMs> sent_at_;  // by message key
-  Key newest_;                              // stored
-  StoreChanges doubtful_;                   // of the commit that a power cut interrupted
+  struct Pause {
+    bool paused = false;
+    std::uint64_t count = 0;  // of changes
+  };
+  std::map<std::string, Pause> pauses_;                                       // by agent
+  std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> paused_at_;  // by number, agent: the pause it met
+  Key newest_;                                                                // stored
+  StoreChanges doubtful_;  // of the commit that a power cut interrupted
   std::set<std::string> clients_;
   std::set<std::string> owners_;  // those that claimed their name
   std::set<std::string> hosts_;   // those that bring messages to an agent

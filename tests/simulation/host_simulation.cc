@@ -9,7 +9,9 @@ namespace {
 
 constexpr Nanos kMaxSettling = std::chrono::minutes{30};  // after the faults, everything settles within this
 constexpr Nanos kHorizon = std::chrono::seconds{40};
+constexpr std::string_view kFetched = "fetched by the agent";
 constexpr std::uint64_t kMaxSteps = 400'000;
+constexpr std::size_t kLongBody = 12'000;  // too long to type
 constexpr Nanos kUndoInterval = milliseconds{1'000};
 
 using protocol::DeliveryMode;
@@ -86,6 +88,8 @@ SimHostPlan HostSimulation::draw_host(std::size_t index) {
   if (chance(50)) plan.turn_asks = 1 + random_.below(50);
   if (chance(20)) plan.paste_meets_dialog = random_.below(40);
   if (plan.native && chance(40)) plan.inbox_fails = random_.below(60);
+  if (!plan.native && chance(40)) plan.replies = random_.below(60);
+  plan.has_clients = chance(60);
   return plan;
 }
 
@@ -96,13 +100,27 @@ void HostSimulation::plan() {
       const auto& to = hosts_[random_.below(hosts_.size())]->name();
       const auto burst = chance(15) ? 1 + random_.below(8) : 1;
       for (std::uint64_t n = 0; n < burst; ++n)
-        senders_[random_.below(2)]->send_message(to, chance(10) ? "chat" : "", 0);
+
+        senders_[random_.below(2)]->send_message(to, chance(10) ? "chat" : "", 0, chance(8) ? kLongBody : 0);
     });
   const auto changes = random_.below(60);
   for (std::uint64_t i = 0; i < changes; ++i)
     loop_.call_after(within(kHorizon), [this] { hosts_[random_.below(hosts_.size())]->act(); });
+  const auto requests = chance(50) ? random_.below(12) : 0;
+  for (std::uint64_t i = 0; i < requests; ++i) loop_.call_after(within(kHorizon), [this] { act_as_operator(); });
   const auto faults = random_.below(8);
   for (std::uint64_t i = 0; i < faults; ++i) loop_.call_after(within(kHorizon), [this] { inject_fault(); });
+}
+
+void HostSimulation::act_as_operator() {
+  if (recovering_) return;
+  const auto& agent = hosts_[random_.below(hosts_.size())]->name();
+  switch (random_.below(5)) {
+    case 0: return operator_->cancel();
+    case 1:
+    case 2: return operator_->unpause(agent);
+    default: return operator_->pause(agent);
+  }
 }
 
 void HostSimulation::inject_fault() {
@@ -136,6 +154,7 @@ void HostSimulation::undo_holds() {
 
 void HostSimulation::heal() {
   trace_.line("the faults end");
+  recovering_ = true;
   faults_ = FaultPlan{};
   network_.recover();
   if (!daemon_->running()) daemon_->start();
@@ -174,9 +193,11 @@ void HostSimulation::check_deliveries() {
     const auto state = row.delivery.state;
     const auto name = std::string{records::name_of(state)};
     const bool taken = (*host)->has_taken(row.number);
-    if (state == DeliveryState::Delivered && !taken)
+    const bool fetched = row.history.back().reason == kFetched && (*host)->has_lost_fetch();
+    if (state == DeliveryState::Delivered && !taken && !fetched)
       checker_.violate(format("m{} is recorded as delivered, and {} never had it", row.number, (*host)->name()));
     const bool counts_as_not_taken = state == DeliveryState::Failed || state == DeliveryState::Dead ||
+                                     state == DeliveryState::Cancelled ||
                                      (state == DeliveryState::Expired && (*host)->counts().deaths == 0);
     if (taken && counts_as_not_taken)
       checker_.violate(format("m{} is recorded as {}, and {} had it", row.number, name, (*host)->name()));
@@ -208,14 +229,7 @@ HostOutcome HostSimulation::run() {
                       .steps = steps_,
                       .sent = checker_.sent_count(),
                       .daemon_deaths = daemon_->deaths()};
-  for (const auto& host : hosts_) {
-    outcome.hosts.prompts += host->counts().prompts;
-    outcome.hosts.by_inbox += host->counts().by_inbox;
-    outcome.hosts.sent_by_user += host->counts().sent_by_user;
-    outcome.hosts.met_dialog += host->counts().met_dialog;
-    outcome.hosts.answered_dialog += host->counts().answered_dialog;
-    outcome.hosts.deaths += host->counts().deaths;
-  }
+  for (const auto& host : hosts_) { outcome.hosts.add(host->counts()); }
   for (const auto& [key, row] : checker_.model().rows()) ++outcome.ends[static_cast<std::size_t>(row.delivery.state)];
   return outcome;
 }

@@ -42,6 +42,7 @@ class HostSimulation {
   SimHostPlan draw_host(std::size_t index);
   void plan();
   void inject_fault();
+  void act_as_operator();
   void heal();
   void undo_holds();
   bool step(SteadyTime until);
@@ -63,6 +64,7 @@ class HostSimulation {
   std::unique_ptr<Operator> operator_;
   std::uint64_t steps_ = 0;
   bool host_faults_ = false;
+  bool recovering_ = false;
 };
 
 }  // namespace relay::simulation

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/format.h"
 #include "tests/simulation/host_simulation.h"
 
 namespace {
@@ -75,28 +76,21 @@ int main(int argc, char** argv) {
     sum.steps += outcome.steps;
     sum.sent += outcome.sent;
     sum.daemon_deaths += outcome.daemon_deaths;
-    sum.hosts.prompts += outcome.hosts.prompts;
-    sum.hosts.by_inbox += outcome.hosts.by_inbox;
-    sum.hosts.sent_by_user += outcome.hosts.sent_by_user;
-    sum.hosts.met_dialog += outcome.hosts.met_dialog;
-    sum.hosts.answered_dialog += outcome.hosts.answered_dialog;
-    sum.hosts.deaths += outcome.hosts.deaths;
+    sum.hosts.add(outcome.hosts);
     for (std::size_t i = 0; i < sum.ends.size(); ++i) sum.ends[i] += outcome.ends[i];
   }
-  std::printf(
-      "%llu seeds: %llu steps, %llu messages, %llu taken by agents (%llu by inbox, %llu sent by the user), %llu keys "
-      "met "
-      "a dialog that was not drawn yet (%llu answered it), %llu deaths of hosts, %llu of the daemon; %llu seeds "
-      "failed\ndeliveries:",
-      static_cast<unsigned long long>(done), static_cast<unsigned long long>(sum.steps),
-      static_cast<unsigned long long>(sum.sent), static_cast<unsigned long long>(sum.hosts.prompts),
-      static_cast<unsigned long long>(sum.hosts.by_inbox), static_cast<unsigned long long>(sum.hosts.sent_by_user),
-      static_cast<unsigned long long>(sum.hosts.met_dialog), static_cast<unsigned long long>(sum.hosts.answered_dialog),
-      static_cast<unsigned long long>(sum.hosts.deaths), static_cast<unsigned long long>(sum.daemon_deaths),
-      static_cast<unsigned long long>(failed));
+  const auto& hosts = sum.hosts;
+  auto text = relay::format(
+      "{} seeds: {} steps, {} messages, {} taken by agents ({} by inbox, {} fetched, {} sent by the user, {} as "
+      "files), "
+      "{} sent by agents, {} prompts answered by clients, {} keys met a dialog that was not drawn yet ({} answered "
+      "it), "
+      "{} deaths of hosts, {} of the daemon; {} seeds failed\ndeliveries:",
+      done, sum.steps, sum.sent, hosts.prompts, hosts.by_inbox, hosts.fetched, hosts.sent_by_user, hosts.files,
+      hosts.sent_by_agent, hosts.answered, hosts.met_dialog, hosts.answered_dialog, hosts.deaths, sum.daemon_deaths,
+      failed);
   for (std::size_t i = 0; i < sum.ends.size(); ++i)
-    std::printf(" %s %llu", std::string{name_of(static_cast<relay::records::DeliveryState>(i))}.c_str(),
-                static_cast<unsigned long long>(sum.ends[i]));
-  std::printf("\n");
+    text += relay::format(" {} {}", name_of(static_cast<relay::records::DeliveryState>(i)), sum.ends[i]);
+  std::puts(text.c_str());
   return failed == 0 ? 0 : 1;
 }

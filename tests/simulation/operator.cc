@@ -49,14 +49,12 @@ void Operator::act(const std::vector<std::string>& agents) {
   switch (random_.below(10)) {
     case 0:
     case 1: return request(format(R"({{"action":"flush","agent":"{}"}})", agent));
-    case 2: return request(format(R"({{"action":"pause","agent":"{}","reason":"lunch"}})", agent));
-    case 3: return request(format(R"({{"action":"unpause","agent":"{}"}})", agent));
+    case 2: return pause(agent);
+    case 3: return unpause(agent);
     case 4: {
+      if (random_.below(2) == 0) return cancel();
       const auto id = checker_.some_delivery(random_.next(), false);
-      if (id.empty()) return;
-      if (random_.below(2) == 0) return request(format(R"({{"action":"retry","deliveryId":"{}"}})", id));
-      checker_.on_cancel_request(id);
-      return request(format(R"({{"action":"cancel","deliveryId":"{}"}})", id));
+      return id.empty() ? void() : request(format(R"({{"action":"retry","deliveryId":"{}"}})", id));
     }
     case 5: return request(format(R"({{"action":"redeliver","all":true,"agent":"{}"}})", agent));
     case 6: return request(R"({"action":"redeliver","all":true,"states":["dead","failed","expired","in_doubt"]})");
@@ -73,9 +71,22 @@ void Operator::act(const std::vector<std::string>& agents) {
   }
 }
 
+void Operator::pause(const std::string& agent) {
+  request(format(R"({{"action":"pause","agent":"{}","reason":"lunch"}})", agent));
+}
+
+void Operator::unpause(const std::string& agent) { request(format(R"({{"action":"unpause","agent":"{}"}})", agent)); }
+
+void Operator::cancel() {
+  const auto id = checker_.some_delivery(random_.next(), false);
+  if (id.empty()) return;
+  checker_.on_cancel_request(id);
+  request(format(R"({{"action":"cancel","deliveryId":"{}"}})", id));
+}
+
 void Operator::release_all(const std::vector<std::string>& agents) {
   for (const auto& agent : agents) {
-    request(format(R"({{"action":"unpause","agent":"{}"}})", agent));
+    unpause(agent);
     request(format(R"({{"action":"policy","agent":"{}","rules":[]}})", agent));
     request(format(R"({{"action":"flush","agent":"{}"}})", agent));
   }

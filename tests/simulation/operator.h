@@ -22,6 +22,10 @@ class Operator final : private client::LinkListener {
   void start() { link_.start(); }
   /// One random request.
   void act(const std::vector<std::string>& agents);
+  void pause(const std::string& agent);
+  void unpause(const std::string& agent);
+  /// Cancels a random delivery that is not final.
+  void cancel();
   /// Releases every held delivery.
   void release_all(const std::vector<std::string>& agents);
 

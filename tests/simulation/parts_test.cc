@@ -35,7 +35,7 @@ struct SimNetworkTest : ::testing::Test {
 
   void connect() {
     network.set_server_process(dead);
-    listener = *network.listen("/s", [this](auto stream) { server.take(std::move(stream)); });
+    listener = network.listen_as_server("/s", [this](auto stream) { server.take(std::move(stream)); });
     network.connect("/s", [this](auto stream) { client.take(std::move(*stream)); });
     loop.advance(milliseconds{100});
     ASSERT_TRUE(client.stream && server.stream);

@@ -91,7 +91,7 @@ void SimClient::crash(Death death) {
     disk_.crash();
 }
 
-void SimClient::send_message(const std::string& to, const std::string& topic, std::size_t padding) {
+void SimClient::send_message(const std::string& to, const std::string& topic, std::size_t padding, std::size_t filler) {
   if (!process_) return;
   const bool ordered = plan_.durable || plan_.numbering == client::Numbering::Epoch;
   const bool short_ttl = random_.below(20) == 0;
@@ -111,15 +111,16 @@ void SimClient::send_message(const std::string& to, const std::string& topic, st
     writer.optional("idempotencyKey", key);
     options = writer.take();
   }
-  const auto number = checker_.on_send({plan_.name, to, topic, ordered, short_ttl, key});
+  const auto number = checker_.on_send({plan_.name, to, topic, ordered, short_ttl, key, filler});
   client::OutgoingMessage message{
       .to = channel ? "" : to,
       .payload = {},
       .topic = topic,
       .payload_meta = {},
       .type = channel ? protocol::MessageType::ChannelMessage : protocol::MessageType::Send};
-  message.payload = format(R"({{"kind":"message","body":"{}"{},"data":{{"p":"{}"}}}})", HistoryChecker::body_of(number),
-                           channel ? format(R"(,"channel":"{}")", to) : "", std::string(padding, 'x'));
+  message.payload =
+      format(R"({{"kind":"message","body":"{}"{},"data":{{"p":"{}"}}}})", HistoryChecker::body_of(number, filler),
+             channel ? format(R"(,"channel":"{}")", to) : "", std::string(padding, 'x'));
   if (short_ttl || has_options) {
     text::JsonWriter meta;
     if (short_ttl && !options.contains("deadline")) meta.field("ttl_ms", 1 + random_.below(5'000));

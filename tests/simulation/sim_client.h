@@ -55,7 +55,8 @@ class SimClient final : private client::LinkListener {
   enum class Death { Killed, PowerCut };
   void crash(Death death);
 
-  void send_message(const std::string& to, const std::string& topic, std::size_t padding);
+  /// `padding` and `filler`: bytes of data beside the body, and of the body after its number.
+  void send_message(const std::string& to, const std::string& topic, std::size_t padding, std::size_t filler = 0);
   /// Something changes in its session: a state, a boundary, what it can do.
   void act();
   /// For the end of a run: the session is idle, supports every mode, and is at both boundaries.

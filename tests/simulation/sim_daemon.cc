@@ -46,7 +46,7 @@ void SimDaemon::open_store() {
   if (!journal) return checker_.violate("the journal cannot be opened: " + journal.error().message());
   auto damage = (*opened)->damage();
   damage.add((*journal)->damage());
-  plan_.options.info.damage = damage.sentence();
+  plan_.options.info.damage = damage.message();
   plan_.options.info.lost_messages = damage.lost_messages;
   plan_.options.info.refused_changes = (*opened)->refused();
   if (damage.found()) notify_damage(**opened, damage);
@@ -56,7 +56,7 @@ void SimDaemon::open_store() {
 
 /// As the daemon does it: what was found is an event, and in STATUS.
 void SimDaemon::notify_damage(store::MessageStore& store, const store::Damage& damage) {
-  if (!may_be_damaged_) return checker_.violate("damage is reported and nothing was damaged: " + damage.sentence());
+  if (!may_be_damaged_) return checker_.violate("damage is reported and nothing was damaged: " + damage.message());
   checker_.on_store_damage(damage);
   if (const auto done = daemon::record_damage(store, damage, loop_.now().wall); !done)
     return checker_.violate("the damage cannot be recorded: " + done.error().message());
@@ -77,13 +77,13 @@ std::unique_ptr<store::StoreQueue> SimDaemon::make_queue(store::StoreListener& l
   using Queue = store::JournaledStoreQueue;
   auto made = std::make_unique<Queue>(
       std::move(journal_),
-      [this](store::Journal& journal, store::JournalListener& results, Queue::Post) {
+      [this](store::Journal& journal, store::JournalListener& results, Queue::PostTask) {
         auto writer = std::make_unique<SimJournalWriter>(loop_, random_, faults_, trace_, journal, *store_, results,
                                                          plan_.durability, dead_);
         journal_writer_ = writer.get();
         return writer;
       },
-      [&](Queue::Post, store::StoreListener& results) { return make_sim_queue(results); },
+      [&](Queue::PostTask, store::StoreListener& results) { return make_sim_queue(results); },
       [this, dead = dead_](Queue::Task task) {
         loop_.post([dead, task = std::move(task)]() mutable {
           if (!*dead) task();
@@ -113,10 +113,9 @@ void SimDaemon::start() {
   workspace_ = std::make_unique<daemon::Workspace>(
       plan_.options, loop_, random_, [this](store::StoreListener& listener) { return make_queue(listener); },
       std::move(*snapshot), daemon::RosterSink{}, [this](const broker::Effect& effect) { on_effect(effect); });
-  auto listener = network_.listen(kSocketPath, [this](auto stream) {
+  listener_ = network_.listen_as_server(kSocketPath, [this](auto stream) {
     if (running()) workspace_->accept(std::move(stream));
   });
-  if (listener) listener_ = std::move(*listener);
 }
 
 bool SimDaemon::idle() const {

@@ -1,6 +1,8 @@
 #include "tests/simulation/sim_host.h"
 
 #include <charconv>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "base/format.h"
@@ -18,6 +20,7 @@ using Kind = AgentKey::Kind;
 constexpr char kUserCharacter = '~';  // in no message
 constexpr Millis kMaxRestartDelay{3'000};
 constexpr Millis kMaxTranscriptDelay{300};
+constexpr std::size_t kLongBody = 400;
 constexpr std::size_t kMaxHookBytes = 4'096;
 constexpr Millis kCalmDraft{12'000};  // after the faults, the user clears text that stays this long
 
@@ -104,7 +107,18 @@ SimHost::SimHost(SimHostPlan plan, VirtualLoop& loop, net::Network& network, Ran
       random_{random},
       trace_{trace},
       checker_{checker},
-      directory_{std::move(directory)} {}
+      directory_{std::move(directory)},
+      clients_{loop,
+               network,
+               random,
+               trace,
+               checker,
+               plan_.name,
+               socket_path(),
+               [this](std::uint64_t number, const std::string& body) {
+                 if (body != checker_.sent_body(number)) violate(format("m{} is fetched with another body", number));
+                 record_taken(number, "fetch");
+               }} {}
 
 SimHost::~SimHost() = default;
 
@@ -134,7 +148,7 @@ host::HostOptions SimHost::make_options(Process& process) {
   options.paths.workspace_socket = kSocketPath;
   options.paths.project_root = directory_;
   options.paths.records = directory_;
-  options.paths.socket = "/home/" + plan_.name + ".sock";
+  options.paths.socket = socket_path();
   options.paths.outbox = &disk_;
   options.paths.intent_file = "intent";
   options.paths.long_texts = {"messages"};
@@ -164,6 +178,7 @@ host::HostOptions SimHost::make_options(Process& process) {
       trace_.line("{} has finished", plan_.name);
       process_->host->close();
       process_.reset();
+      clients_.on_host_ended();
       disk_.crash();
       restart_soon();
     });
@@ -180,12 +195,16 @@ host::testing::FakeAgent::Options SimHost::agent_options() {
   options.loses_enter = [this] { return !recovering_ && chance(plan_.loses_enter); };
   options.turn_asks = [this] { return !recovering_ && chance(plan_.turn_asks); };
   options.paste_meets_dialog = [this] { return !recovering_ && chance(plan_.paste_meets_dialog); };
+  options.dialog_command = [this] { return format("step{}x", ++dialogs_); };
+  options.on_dialog_closed = [this](const std::string& command, bool approved, bool) {
+    clients_.on_dialog_closed(command, approved);
+  };
   options.reports_status = plan_.reports_status;
   options.on_written = [this](const AgentKey& key, const AgentView& shown) { on_written(key, shown); };
   options.on_submit = [this](const std::string& prompt, bool by_host) { on_prompt(prompt, by_host ? "host" : "user"); };
   options.on_receive = [this](const std::string& prompt) { on_prompt(prompt, "inbox"); };
   options.on_dialog_key = [this](const AgentKey& key) {
-    if (!key.by_host()) return;
+    if (!key.by_host() || key.dialog_shown) return;
     ++counts_.met_dialog;
     if (key.kind == Kind::Enter) ++counts_.answered_dialog;
     trace_.line("{}: a key of the host meets a dialog that was not drawn when it was written", plan_.name);
@@ -199,7 +218,11 @@ void SimHost::on_written(const AgentKey& key, const AgentView& shown) {
   const auto now = loop_.now().steady;
   trace_.line("{}: the host writes {}", plan_.name,
               key.kind == Kind::Paste ? "«" + key.text + "»" : format("key {}", static_cast<int>(key.kind)));
-  if (shown.dialog) return violate(format("the host types into a dialog: key {}", static_cast<int>(key.kind)));
+  if (shown.dialog) {
+    if (!clients_.explains(key, shown))
+      violate(format("the host types into a dialog: key {}", static_cast<int>(key.kind)));
+    return;
+  }
   switch (key.kind) {
     case Kind::Paste:
       last_paste_ = key.text;
@@ -231,12 +254,38 @@ void SimHost::record_prompt(const std::string& prompt, std::string_view by) {
   trace_.line("{}: the agent takes a prompt of {}: «{}»", plan_.name, by, prompt);
   if (by == "host" && prompt.contains(kUserCharacter)) violate(format("the host sent the draft in '{}'", prompt));
   for (const auto number : numbers_in(prompt)) {
-    ++counts_.prompts;
-    if (by == "user") ++counts_.sent_by_user;
-    if (by == "inbox") ++counts_.by_inbox;
-    const auto [before, first] = taken_.emplace(number, by);
-    if (!first) violate(format("m{} reaches the agent by {} after it came by {}", number, by, before->second));
+    record_taken(number, by);
+    check_file(number, prompt);
+    if (by != "user" && checker_.is_paused_since_stored(number, plan_.name))
+      violate(format("m{} reaches the agent by {}, which is paused", number, by));
   }
+  if (!chance(plan_.replies) || process_ == nullptr) return;
+  const auto number = checker_.on_send({plan_.name, "Tool0", "", false});
+  checker_.on_unconfirmed(number);
+  ++counts_.sent_by_agent;
+  process_->agent->will_say(format("@relay:Tool0 {}", HistoryChecker::body_of(number)));
+}
+
+void SimHost::record_taken(std::uint64_t number, std::string_view by) {
+  ++counts_.prompts;
+  if (by == "user") ++counts_.sent_by_user;
+  if (by == "inbox") ++counts_.by_inbox;
+  const auto [before, first] = taken_.emplace(number, by);
+  if (!first) violate(format("m{} reaches the agent by {} after it came by {}", number, by, before->second));
+}
+
+/// A long message names a file with its body.
+void SimHost::check_file(std::uint64_t number, std::string_view prompt) {
+  const auto body = checker_.sent_body(number);
+  if (body.size() < kLongBody || prompt.contains(body)) return;
+  constexpr std::string_view kBefore = " in the file ";
+  const auto at = prompt.find(kBefore, prompt.find(format("]: m{} ", number)));
+  if (at == std::string_view::npos) return violate(format("m{} is long and the prompt names no file", number));
+  const auto path = prompt.substr(at + kBefore.size());
+  std::ifstream file{std::string{path.substr(0, path.find(']'))}, std::ios::binary};
+  const std::string content{std::istreambuf_iterator<char>{file}, {}};
+  if (content != body) violate(format("the file of m{} has {} bytes of {}", number, content.size(), body.size()));
+  ++counts_.files;
 }
 
 void SimHost::crash() {
@@ -244,6 +293,7 @@ void SimHost::crash() {
   trace_.line("{} is killed", plan_.name);
   ++counts_.deaths;
   process_.reset();
+  clients_.on_host_ended();
   disk_.crash();
   restart_soon();
 }
@@ -267,6 +317,7 @@ void SimHost::type(std::string_view keys) {
               : keys == host::testing::kUserClear  ? "Ctrl-U"
               : keys == host::testing::kUserEscape ? "Escape"
                                                    : keys);
+  clients_.on_user_key();
   process_->user->type(keys);
 }
 
@@ -286,6 +337,7 @@ void SimHost::type_burst(std::size_t left) {
 
 void SimHost::act() {
   if (!process_ || recovering_) return;
+  if (plan_.has_clients && chance(40)) return act_as_client();
   const bool dialog = process_->agent->shown().dialog;
   switch (random_.below(10)) {
     case 0:
@@ -307,6 +359,36 @@ void SimHost::act() {
       if (dialog) type(random_.below(2) == 0 ? host::testing::kUserEnter : host::testing::kUserEscape);
       return;
   }
+}
+
+void SimHost::act_as_client() {
+  switch (random_.below(8)) {
+    case 0: return clients_.send_input();
+    case 1:
+    case 2:
+    case 3: return clients_.fetch();
+    default: return clients_.answer_prompt();
+  }
+}
+
+SimHostCounts SimHost::counts() const {
+  auto all = counts_;
+  all.answered = clients_.answered();
+  all.fetched = clients_.fetched();
+  return all;
+}
+
+void SimHostCounts::add(const SimHostCounts& other) {
+  prompts += other.prompts;
+  by_inbox += other.by_inbox;
+  sent_by_user += other.sent_by_user;
+  met_dialog += other.met_dialog;
+  answered_dialog += other.answered_dialog;
+  deaths += other.deaths;
+  answered += other.answered;
+  fetched += other.fetched;
+  files += other.files;
+  sent_by_agent += other.sent_by_agent;
 }
 
 void SimHost::recover() {

@@ -9,8 +9,8 @@ namespace relay::simulation {
 
 class SimNetwork::SimListener final : public net::Listener {
  public:
-  SimListener(SimNetwork& network, std::string path, net::OnAccept on_accept)
-      : network_{network}, path_{std::move(path)}, on_accept_{std::move(on_accept)}, dead_{network.server_dead_} {
+  SimListener(SimNetwork& network, std::string path, net::OnAccept on_accept, DeathFlag dead)
+      : network_{network}, path_{std::move(path)}, on_accept_{std::move(on_accept)}, dead_{std::move(dead)} {
     network_.listeners_[path_] = this;
   }
   ~SimListener() override {
@@ -22,6 +22,7 @@ class SimNetwork::SimListener final : public net::Listener {
 
   [[nodiscard]] const std::string& path() const override { return path_; }
   [[nodiscard]] bool open() const { return !*dead_; }
+  [[nodiscard]] const DeathFlag& dead() const { return dead_; }
   void accept(std::unique_ptr<net::Stream> stream) { on_accept_(std::move(stream)); }
 
  private:
@@ -32,7 +33,11 @@ class SimNetwork::SimListener final : public net::Listener {
 };
 
 Result<std::unique_ptr<net::Listener>> SimNetwork::listen(const std::string& path, net::OnAccept on_accept) {
-  return std::make_unique<SimListener>(*this, path, std::move(on_accept));
+  return std::make_unique<SimListener>(*this, path, std::move(on_accept), std::make_shared<bool>(false));
+}
+
+std::unique_ptr<net::Listener> SimNetwork::listen_as_server(const std::string& path, net::OnAccept on_accept) {
+  return std::make_unique<SimListener>(*this, path, std::move(on_accept), server_dead_);
 }
 
 void SimNetwork::connect(const std::string& path, net::OnConnect on_connect) {
@@ -40,13 +45,14 @@ void SimNetwork::connect(const std::string& path, net::OnConnect on_connect) {
   loop_.call_after(delay, [this, path, on_connect = std::move(on_connect)]() mutable {
     const auto found = listeners_.find(path);
     if (found == listeners_.end() || !found->second->open()) return on_connect(fail(path + ": no one is listening"));
-    auto pair = std::make_shared<Pair>(*this, server_dead_, next_pair_++);
+    auto pair = std::make_shared<Pair>(*this, found->second->dead(), next_pair_++);
     std::erase_if(pairs_, [](const auto& weak) { return weak.expired(); });
     pairs_.push_back(pair);
     // The kernel has accepted; the daemon learns of it when it gets there.
-    loop_.post([this, path, dead = server_dead_, stream = pair->end(Pair::kServer)]() mutable {
+    loop_.post([this, path, dead = found->second->dead(), stream = pair->end(Pair::kServer)]() mutable {
       const auto listener = listeners_.find(path);
-      if (listener != listeners_.end() && !*dead && dead == server_dead_) listener->second->accept(std::move(stream));
+      if (listener != listeners_.end() && !*dead && listener->second->dead() == dead)
+        listener->second->accept(std::move(stream));
     });
     on_connect(pair->end(Pair::kClient));
   });
@@ -54,7 +60,7 @@ void SimNetwork::connect(const std::string& path, net::OnConnect on_connect) {
 
 void SimNetwork::server_died() {
   for (const auto& weak : std::vector{pairs_})
-    if (const auto pair = weak.lock()) pair->server_died();
+    if (const auto pair = weak.lock(); pair && pair->is_of(server_dead_)) pair->server_died();
 }
 
 bool SimNetwork::flows_freely(std::size_t bytes) const {

@@ -29,10 +29,13 @@ class SimNetwork final : public net::Network {
   SimNetwork(VirtualLoop& loop, Random& random, const FaultPlan& faults, Trace& trace)
       : loop_{loop}, random_{random}, faults_{faults}, trace_{trace} {}
 
+  /// Listens as a process of its own, which ends by destroying listener and streams.
   Result<std::unique_ptr<net::Listener>> listen(const std::string& path, net::OnAccept on_accept) override;
+  /// Listens as the server process.
+  std::unique_ptr<net::Listener> listen_as_server(const std::string& path, net::OnAccept on_accept);
   void connect(const std::string& path, net::OnConnect on_connect) override;
 
-  /// Listeners and accepted streams made from now on die with this flag.
+  /// Listeners of the server and their streams made from now on die with this flag.
   void set_server_process(DeathFlag dead) { server_dead_ = std::move(dead); }
   /// The process of these streams has died: sockets close, and their buffered bytes may still arrive.
   void server_died();

@@ -30,6 +30,8 @@ class Pair : public std::enable_shared_from_this<Pair> {
   void cut();
   void recover();
   void server_died();
+  /// Its server end belongs to the process of that flag.
+  [[nodiscard]] bool is_of(const DeathFlag& process) const { return server_dead_ == process; }
   /// It broke, and the server was not notified yet.
   [[nodiscard]] bool breaking() const { return broken_ && !ends_[kServer].closed; }
   [[nodiscard]] bool alive() const { return !broken_ && (!ends_[0].closed || !ends_[1].closed); }

@@ -85,6 +85,7 @@ std::size_t FakeAgent::write(std::string_view bytes) {
   if (ended_) return bytes.size();
   unparsed_ += bytes;
   while (auto key = next_key()) {
+    key->dialog_shown = shown_.dialog;
     options_.on_written(*key, shown_);
     keys_.push_back(*std::move(key));
   }
@@ -162,8 +163,15 @@ void FakeAgent::on_key(const AgentKey& key) {
 
 void FakeAgent::on_dialog_key(const AgentKey& key) {
   options_.on_dialog_key(key);
-  if (key.kind != Kind::Enter && key.kind != Kind::UserEnter && key.kind != Kind::Escape) return;
-  dialog_.clear();
+  switch (key.kind) {
+    case Kind::Up: approve_marked_ = true; return;
+    case Kind::Down: approve_marked_ = false; return;
+    case Kind::Enter:
+    case Kind::UserEnter: break;
+    case Kind::Escape: approve_marked_ = false; break;
+    default: return;
+  }
+  options_.on_dialog_closed(std::exchange(dialog_, {}), approve_marked_, key.by_host());
   if (working_) turn_timer_ = loop_.after(options_.turn(), [this] { end_turn(); });
 }
 
@@ -177,10 +185,10 @@ void FakeAgent::receive(std::string prompt) {
 void FakeAgent::take_prompt(std::string prompt) {
   prompts_.push_back(prompt);
   conversation_.push_back("> " + prompt);
-  working_ ? queued_.push_back(std::move(prompt)) : begin_turn();
+  working_ ? queued_.push_back(std::move(prompt)) : start_turn();
 }
 
-void FakeAgent::begin_turn() {
+void FakeAgent::start_turn() {
   working_ = true;
   asks_ = options_.turn_asks();
   turn_timer_ = loop_.after(options_.turn(), [this] { end_turn(); });
@@ -194,7 +202,7 @@ void FakeAgent::end_turn() {
   conversation_.push_back("● " + (said.empty() ? "Done." : said));
   if (queued_.empty()) return become_idle();
   queued_.pop_front();
-  begin_turn();
+  start_turn();
   changed();
 }
 
@@ -207,6 +215,7 @@ void FakeAgent::become_idle() {
 void FakeAgent::open_dialog(std::string command) {
   if (ended_ || !dialog_.empty()) return;
   dialog_ = std::move(command);
+  approve_marked_ = true;
   changed();
 }
 
@@ -216,7 +225,12 @@ void FakeAgent::changed() {
 
 void FakeAgent::draw() {
   draw_timer_ = nullptr;
-  AgentView view{.drawn = true, .dialog = !dialog_.empty(), .working = working_, .composer = composer_};
+  AgentView view{.drawn = true,
+                 .dialog = !dialog_.empty(),
+                 .command = dialog_,
+                 .approve_marked = approve_marked_,
+                 .working = working_,
+                 .composer = composer_};
   auto bytes = frame();
   if (options_.tears_frame()) {
     const auto half = bytes.find("\r\n", bytes.size() / 2);
@@ -245,8 +259,8 @@ std::string FakeAgent::frame() const {
   if (!dialog_.empty()) {
     live.push_back(repeated("─", columns));
     live.push_back(format(" Run {}?", dialog_));
-    live.emplace_back(" ❯ 1. Yes");
-    live.emplace_back("   2. No");
+    live.emplace_back(approve_marked_ ? " ❯ 1. Yes" : "   1. Yes");
+    live.emplace_back(approve_marked_ ? "   2. No" : " ❯ 2. No");
     cursor_row = live.size();
     live.emplace_back(" Enter to confirm · Esc to cancel");
   } else {

@@ -29,6 +29,7 @@ struct AgentKey {
   enum class Kind { Text, UserEnter, Clear, Escape, Paste, Enter, Backspace, Interrupt, Up, Down, Other };
   Kind kind = Kind::Other;
   std::string text = {};
+  bool dialog_shown = false;  // on the terminal when it was written
 
   [[nodiscard]] bool by_host() const { return kind >= Kind::Paste && kind != Kind::Other; }
 };
@@ -37,6 +38,8 @@ struct AgentKey {
 struct AgentView {
   bool drawn = false;  // something
   bool dialog = false;
+  std::string command = {};    // that the dialog is about
+  bool approve_marked = true;  // by the mark of the dialog
   bool working = false;
   std::string composer = {};
 };
@@ -47,16 +50,19 @@ class FakeAgent final : public pty::Program {
     std::function<Millis()> read_delay = [] { return Millis{1}; };
     std::function<Millis()> draw_delay = [] { return Millis{10}; };
     std::function<Millis()> turn = [] { return Millis{400}; };
-    std::function<bool()> tears_frame = [] { return false; };         // a frame arrives in two pieces
-    std::function<bool()> loses_enter = [] { return false; };         // a key press is lost
-    std::function<bool()> turn_asks = [] { return false; };           // a turn opens a dialog before it ends
-    std::function<bool()> paste_meets_dialog = [] { return false; };  // a dialog opens just before a paste is read
-    bool reports_status = true;                                       // OSC 7501
+    std::function<bool()> tears_frame = [] { return false; };             // a frame arrives in two pieces
+    std::function<bool()> loses_enter = [] { return false; };             // a key press is lost
+    std::function<bool()> turn_asks = [] { return false; };               // a turn opens a dialog before it ends
+    std::function<bool()> paste_meets_dialog = [] { return false; };      // a dialog opens just before a paste is read
+    std::function<std::string()> dialog_command = [] { return "make"; };  // of a dialog that the agent opens
+    bool reports_status = true;                                           // OSC 7501
     // What a test observes.
     std::function<void(const AgentKey& key, const AgentView& shown)> on_written = [](const auto&, const auto&) {};
     std::function<void(const std::string& prompt, bool by_host)> on_submit = [](const auto&, bool) {};
     std::function<void(const std::string& prompt)> on_receive = [](const auto&) {};
     std::function<void(const AgentKey& key)> on_dialog_key = [](const auto&) {};
+    std::function<void(const std::string& command, bool approved, bool by_host)> on_dialog_closed = [](const auto&,
+                                                                                                       bool, bool) {};
   };
 
   FakeAgent(net::EventLoop& loop, pty::ProgramListener& listener, pty::WindowSize size, Options options);
@@ -64,7 +70,8 @@ class FakeAgent final : public pty::Program {
   /// How a host reads its screen.
   static profiles::Profile profile();
 
-  void open_dialog(std::string command = "make");
+  void open_dialog() { open_dialog(options_.dialog_command()); }
+  void open_dialog(std::string command);
   /// A prompt by an interface of its own, past the composer.
   void receive(std::string prompt);
   [[nodiscard]] bool has_dialog() const { return !dialog_.empty(); }
@@ -97,7 +104,7 @@ class FakeAgent final : public pty::Program {
   void on_key(const AgentKey& key);
   void on_dialog_key(const AgentKey& key);
   void take_prompt(std::string prompt);
-  void begin_turn();
+  void start_turn();
   void end_turn();
   void become_idle();
   void changed();
@@ -118,6 +125,7 @@ class FakeAgent final : public pty::Program {
   std::deque<AgentKey> keys_;  // written and not read
   std::string composer_;
   std::string dialog_;  // the command it asks about; empty: none is open
+  bool approve_marked_ = true;
   bool working_ = false;
   bool asks_ = false;  // before this turn ends
   std::deque<std::string> queued_;
