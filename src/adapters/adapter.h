@@ -84,7 +84,7 @@ struct NativeCapabilities {
 
 /// A text for the agent. It starts with the relay's header and reaches the agent unchanged.
 struct NativeDelivery {
-  std::string delivery = {};  // an idempotency key
+  std::string key = {};  // of the delivery, for idempotence
   std::string text = {};
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
 };

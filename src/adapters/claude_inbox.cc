@@ -33,7 +33,7 @@ std::string inbox_line(const NativeDelivery& delivery) {
   const bool urgent = delivery.mode == protocol::DeliveryMode::Immediate;
   return json::serialize(json::object{{"type", "user"},
                                       {"message", {{"role", "user"}, {"content", delivery.text}}},
-                                      {"msg_id", delivery.delivery},
+                                      {"msg_id", delivery.key},
                                       {"priority", urgent ? "now" : "next"}}) +
          "\n";
 }

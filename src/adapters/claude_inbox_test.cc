@@ -54,7 +54,7 @@ struct ClaudeInboxTest : ::testing::Test {
     write_session_file(pid, json::serialize(all));
   }
   void put(std::string text, const std::string& session = kSession, DeliveryMode mode = DeliveryMode::OnIdle) {
-    inbox.put({.delivery = "d-1", .text = std::move(text), .mode = mode}, session, [this](const Result<void>& outcome) {
+    inbox.put({.key = "d-1", .text = std::move(text), .mode = mode}, session, [this](const Result<void>& outcome) {
       outcomes.push_back(outcome ? "accepted" : outcome.error().message());
     });
   }
@@ -93,8 +93,8 @@ TEST_F(ClaudeInboxTest, WritesOneLineAndDisconnects) {
 
 TEST_F(ClaudeInboxTest, OnlyImmediateTextInterrupts) {
   for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::NextMessage, DeliveryMode::NextToolCall})
-    EXPECT_NE(inbox_line({.delivery = "d", .text = "t", .mode = mode}).find(R"("priority":"next")"), std::string::npos);
-  EXPECT_NE(inbox_line({.delivery = "d", .text = "t", .mode = DeliveryMode::Immediate}).find(R"("priority":"now")"),
+    EXPECT_NE(inbox_line({.key = "d", .text = "t", .mode = mode}).find(R"("priority":"next")"), std::string::npos);
+  EXPECT_NE(inbox_line({.key = "d", .text = "t", .mode = DeliveryMode::Immediate}).find(R"("priority":"now")"),
             std::string::npos);
 }
 
@@ -105,20 +105,20 @@ TEST_F(ClaudeInboxTest, LongTextArrivesWhole) {
   put(text);
   ASSERT_TRUE(finished());
   EXPECT_EQ(outcomes, Texts{"accepted"});
-  EXPECT_EQ(received(), inbox_line({.delivery = "d-1", .text = text}));
+  EXPECT_EQ(received(), inbox_line({.key = "d-1", .text = text}));
 }
 
 TEST_F(ClaudeInboxTest, ConsecutiveTextsEachArriveOnce) {
   listen();
   add_session(kAgent, kSession);
-  inbox.put({.delivery = "a", .text = "first"}, kSession, [&](const Result<void>& outcome) {
+  inbox.put({.key = "a", .text = "first"}, kSession, [&](const Result<void>& outcome) {
     outcomes.push_back(outcome ? "accepted" : outcome.error().message());
     put("second");  // from inside the first completion
   });
   ASSERT_TRUE(finished(2));
   ASSERT_TRUE(run_until(loop, [&] { return writers.size() == 2; }));
   EXPECT_EQ(received(),
-            inbox_line({.delivery = "a", .text = "first"}) + inbox_line({.delivery = "d-1", .text = "second"}));
+            inbox_line({.key = "a", .text = "first"}) + inbox_line({.key = "d-1", .text = "second"}));
 }
 
 TEST_F(ClaudeInboxTest, IsReadyForBurstAndThenAtItsRate) {

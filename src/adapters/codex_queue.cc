@@ -27,14 +27,14 @@ CodexQueue::CodexQueue(net::AsioLoop& loop, pty::Command command, OnWithdrawn on
 
 void CodexQueue::put(const NativeDelivery& delivery, const std::string& thread, Adapter::OnAccepted done) {
   const auto number = ++last_number_;
-  submissions_.push_back({.number = number, .thread = thread, .delivery = delivery.delivery, .text = delivery.text});
+  submissions_.push_back({.number = number, .thread = thread, .delivery = delivery.key, .text = delivery.text});
   if (paused_ || withdrawing_) {
     submissions_.back().state = State::Unwritten;
     return withdraw();
   }
   call("queue it", "thread/queue/add",
        {{"threadId", thread},
-        {"clientUserMessageId", delivery.delivery},
+        {"clientUserMessageId", delivery.key},
         {"input", json::array{{{"type", "text"}, {"text", delivery.text}}}}},
        [this, number, done = std::move(done)](Result<json::object> result) mutable {
          if (result)

@@ -63,7 +63,7 @@ struct CodexQueueTest : ::testing::Test {
   static std::string opening() { return "receive\n" + send(kInitialized) + send(kNotification) + "receive\nreceive\n"; }
 
   void put(std::string text) {
-    const NativeDelivery delivery{.delivery = "d-" + text, .text = text};
+    const NativeDelivery delivery{.key = "d-" + text, .text = text};
     queue->put(delivery, kThread, [this, text](const Result<void>& outcome) {
       outcomes.push_back(text + (outcome ? "" : ": " + outcome.error().message()));
     });

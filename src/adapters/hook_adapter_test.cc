@@ -506,7 +506,7 @@ TEST_F(HookAdapterTest, FailedInboxIsReportedOnceAndNotUsedInThatSession) {
   EXPECT_EQ(adapter->capabilities().by(DeliveryMode::OnIdle).via, via::kInbox);
   int failures = 0;
   for (int i = 0; i < 2; ++i)
-    adapter->deliver({.delivery = "d", .text = "t"}, [&](const Result<void>& outcome) { failures += outcome ? 0 : 1; });
+    adapter->deliver({.key = "d", .text = "t"}, [&](const Result<void>& outcome) { failures += outcome ? 0 : 1; });
   EXPECT_EQ(failures, 2);
   ASSERT_EQ(recorder.failed.size(), 1U);
   EXPECT_TRUE(recorder.failed[0].starts_with("inbox: ")) << recorder.failed[0];
@@ -587,7 +587,7 @@ TEST_F(CodexThreadTest, MessageAfterNewDoesNotGoToAbandonedThread) {
 
 TEST_F(CodexThreadTest, MessageDeliveredRightAfterNewIsReturned) {
   show(second);
-  adapter->deliver({.delivery = "d1", .text = "hello"}, [](const Result<void>&) {});
+  adapter->deliver({.key = "d1", .text = "hello"}, [](const Result<void>&) {});
   EXPECT_EQ(recorder.returned, Texts{"d1"});
   EXPECT_EQ(queue(), DeliveryTiming::Never);
 }

@@ -60,7 +60,7 @@ void OpenCodeSender::deliver(const NativeDelivery& delivery, Adapter::OnAccepted
       if (alive) done(std::move(outcome));
     });
   };
-  if (!delivery.delivery.empty() && accepted_.has(delivery.delivery)) return complete({});
+  if (!delivery.key.empty() && accepted_.has(delivery.key)) return complete({});
   if (queue_.size() >= kMaxQueued) return complete(fail("too many messages are pending for OpenCode's server"));
   queue_.push_back({.delivery = delivery, .done = std::move(done)});
   send_next();
@@ -152,7 +152,7 @@ void OpenCodeSender::finish(Result<void> outcome) {
   auto first = std::move(queue_.front());
   queue_.pop_front();
   in_progress_ = false;
-  if (outcome && !first.delivery.delivery.empty()) accepted_.add(first.delivery.delivery);
+  if (outcome && !first.delivery.key.empty()) accepted_.add(first.delivery.key);
   const auto alive = lifetime_.watch();
   first.done(std::move(outcome));
   if (alive) send_next();

@@ -52,7 +52,7 @@ struct OpenCodeTest : ::testing::Test {
     return until([&] { return adapter->reported_state().has_value(); });
   }
   void deliver(std::string text, DeliveryMode mode = DeliveryMode::OnIdle) {
-    adapter->deliver({.delivery = "d-" + text, .text = text, .mode = mode}, [this, text](Result<void> outcome) {
+    adapter->deliver({.key = "d-" + text, .text = text, .mode = mode}, [this, text](Result<void> outcome) {
       delivered.push_back(text + (outcome ? "" : ": " + outcome.error().message()));
     });
   }

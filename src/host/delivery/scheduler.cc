@@ -16,63 +16,64 @@ using protocol::Lane;
 using protocol::Priority;
 using protocol::ReceiptStatus;
 
-constexpr DeliveryMode kInOrder[] = {DeliveryMode::Immediate, DeliveryMode::NextToolCall, DeliveryMode::NextMessage,
+constexpr DeliveryMode kModeOrder[] = {DeliveryMode::Immediate, DeliveryMode::NextToolCall, DeliveryMode::NextMessage,
                                      DeliveryMode::OnIdle, DeliveryMode::Manual};
 constexpr Priority kPriorities[] = {Priority::Urgent, Priority::Normal};
 
 bool can_be_typed(DeliveryMode mode) { return mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate; }
 
-/// Its native interface took nothing, or would present a message of the user as a peer's.
+/// The native interface took nothing, or would present a message of the user as a peer's.
 bool must_be_typed(const Delivery& delivery, const adapters::ModeSupport& by) {
   return delivery.typed_only || (delivery.as_user && by.as_peer && can_be_typed(delivery.mode));
 }
 
-/// A working agent can only be interrupted, so a mode that interrupts comes before one that must wait anyway.
-bool goes_before(Lane one, Lane other, State state) {
+/// A working agent can only be interrupted, so a mode that interrupts comes before one that needs an idle agent.
+bool precedes(Lane one, Lane other, State state) {
   const auto rank = [&](Lane lane) {
-    const bool waits = lane.mode != DeliveryMode::Immediate;
-    return std::tuple{state == State::Working && waits, lane.priority != Priority::Urgent, waits};
+    const bool needs_idle = lane.mode != DeliveryMode::Immediate;
+    return std::tuple{state == State::Working && needs_idle, lane.priority != Priority::Urgent, needs_idle};
   };
   return rank(one) < rank(other);
 }
 
-/// Why nothing can be delivered natively now; empty when it can.
-std::string_view not_yet(DeliveryTiming moment, State state, profiles::Blocker blocker) {
+/// Why a native delivery is not possible now; empty when it is.
+std::string_view native_block_reason(DeliveryTiming timing, State state, profiles::Blocker blocker) {
   if (state == State::Unknown) return "it is not known to be ready";
   if (state == State::Blocked) return profiles::reason_of(blocker);
   const bool working = state == State::Working;
-  if (moment == DeliveryTiming::Idle && working) return "the agent is working";
-  if (moment == DeliveryTiming::Working && !working) return "it waits for the agent to work";
+  if (timing == DeliveryTiming::WhenIdle && working) return "the agent is working";
+  if (timing == DeliveryTiming::WhenWorking && !working) return "it is pending until the agent works";
   return {};
 }
 
 constexpr std::string_view kFetched = "mcp";
-constexpr std::string_view kStandsInInbox =
-    "no profile knows the program, so nothing is typed into it; it is in inbox.md ($AGENT_RELAY_INBOX)";
-constexpr std::string_view kGoesAlong = "it does not wake the agent; it goes with the next message";
+constexpr std::string_view kInInboxFile =
+    "the program has no profile, so nothing is typed into it; it is in inbox.md ($AGENT_RELAY_INBOX)";
+constexpr std::string_view kSilentReason = "it does not wake the agent; it is delivered with the next message";
 
-/// The daemon keeps messages of a mode the agent does not support: this one was on its way when that changed.
-std::string_view impossible(DeliveryMode mode) {
+/// The daemon holds messages of unsupported modes; this one was sent before the modes changed.
+std::string_view unsupported_reason(DeliveryMode mode) {
   return mode == DeliveryMode::NextMessage ? "the agent takes no messages with its next prompt"
                                            : "the agent takes no messages with its next tool call";
 }
 
-void sooner(std::optional<SteadyTime>& at, std::optional<SteadyTime> other) {
+void take_earlier(std::optional<SteadyTime>& at, std::optional<SteadyTime> other) {
   if (other) at = at ? std::min(*at, *other) : *other;
 }
 
 }  // namespace
 
 void DeliveryScheduler::add(Delivery delivery) {
-  if (intent_.contains(intent_key(delivery))) {  // of an earlier host: this one gets no delivery twice
-    if (auto known = intent_.end_of(intent_key(delivery))) return reports_.report(delivery.ref, *std::move(known));
-    return end(delivery, {.status = ReceiptStatus::InDoubt, .reason = "the host ended during the delivery"});
+  if (intent_.contains(intent_key(delivery))) {  // an earlier host has started it
+    if (auto outcome = intent_.outcome_of(intent_key(delivery)))
+      return reports_.report(delivery.ref, *std::move(outcome));
+    return finish(delivery, {.status = ReceiptStatus::InDoubt, .reason = "the host ended during the delivery"});
   }
   if (!delivery.ref.id.empty()) reports_.report(delivery.ref, {.status = ReceiptStatus::Accepted});
-  home(delivery).add(std::move(delivery));
+  queue_of(delivery).add(std::move(delivery));
 }
 
-FairQueue& DeliveryScheduler::home(const Delivery& delivery) {
+FairQueue& DeliveryScheduler::queue_of(const Delivery& delivery) {
   const auto priority = delivery.ref.lane.priority;
   return delivery.silent && delivery.mode != DeliveryMode::Manual ? silent_queue(priority)
                                                                   : lane({delivery.mode, priority});
@@ -81,84 +82,84 @@ FairQueue& DeliveryScheduler::home(const Delivery& delivery) {
 std::vector<FairQueue*> DeliveryScheduler::queues() {
   std::vector<FairQueue*> all;
   for (const auto priority : kPriorities)
-    for (const auto mode : kInOrder) all.push_back(&lane({mode, priority}));
+    for (const auto mode : kModeOrder) all.push_back(&lane({mode, priority}));
   for (const auto priority : kPriorities) all.push_back(&silent_queue(priority));
   return all;
 }
 
-/// Takes the delivery back that waits at the gate and has not begun.
+/// Requeues the delivery at the injector that has not started.
 void DeliveryScheduler::clear_gate() {
   at_gate_.reset();
   user_at_gate_ = false;
-  if (auto delivery = injector_.take_back()) requeue(*std::move(delivery));
+  if (auto delivery = injector_.reclaim()) requeue(*std::move(delivery));
 }
 
 std::optional<SteadyTime> DeliveryScheduler::deliver(const View& view) {
   now_ = view.now;
   has_transcript_ = !view.can.output.empty();
   has_terminal_ = view.can.terminal;
-  hook_takes_silent_ = view.can.by(DeliveryMode::NextMessage).moment == DeliveryTiming::Asked;
+  hook_takes_silent_ = view.can.by(DeliveryMode::NextMessage).timing == DeliveryTiming::OnHook;
   drop_expired(view);
   if (injector_.can_accept()) user_at_gate_ = false;
-  // A native interface may have opened since the injector got the delivery.
-  if (view.can.by(DeliveryMode::OnIdle).moment != DeliveryTiming::Never && !injector_.has_interrupted() &&
+  // A native interface may have become available since the injector got the delivery.
+  if (view.can.by(DeliveryMode::OnIdle).timing != DeliveryTiming::Never && !injector_.has_interrupted() &&
       !user_at_gate_)
     clear_gate();
   std::optional<SteadyTime> again;
   if (paused_) {
-    hold_all();
+    defer_paused();
   } else {
     for (const auto priority : kPriorities)
-      for (const auto mode : kInOrder) sooner(again, serve({mode, priority}, view));
-    for (const auto priority : kPriorities) sooner(again, serve_silent(priority, view));
+      for (const auto mode : kModeOrder) take_earlier(again, serve({mode, priority}, view));
+    for (const auto priority : kPriorities) take_earlier(again, serve_silent(priority, view));
   }
-  sooner(again, check_proofs(view));
+  take_earlier(again, check_proofs(view));
   for (const auto* queue : queues())
-    for (const auto* delivery : queue->in_order()) sooner(again, expiry_of(*delivery, view.now, view.wall));
+    for (const auto* delivery : queue->in_order()) take_earlier(again, expiry_of(*delivery, view.now, view.wall));
   return again;
 }
 
-void DeliveryScheduler::hold_all() {
+void DeliveryScheduler::defer_paused() {
   clear_gate();
   for (auto* queue : queues())
     for (auto* delivery : queue->in_order())
-      if (delivery->mode != DeliveryMode::Manual) wait(*delivery, *paused_);
+      if (delivery->mode != DeliveryMode::Manual) defer(*delivery, *paused_);
 }
 
-/// Settles unproven deliveries by other signs than the transcript, or as in doubt.
+/// Settles unproven deliveries by other evidence than the transcript, or as in doubt.
 std::optional<SteadyTime> DeliveryScheduler::check_proofs(const View& view) {
   std::optional<SteadyTime> again;
-  const bool at_rest = view.state == State::Idle || view.state == State::Typing;
-  const auto ended = std::erase_if(unproven_, [&](UnprovenDelivery& unproven) {
+  const bool is_idle = view.state == State::Idle || view.state == State::Typing;
+  const auto finished = std::erase_if(unproven_, [&](UnprovenDelivery& unproven) {
     if (view.state == State::Working) unproven.awaits_turn = false;
-    const bool began = view.state == State::Working && view.since >= unproven.at;
-    if (unproven.taken && !has_transcript_ && began) {
-      end(unproven.delivery, {.status = ReceiptStatus::Delivered,
+    const bool has_started = view.state == State::Working && view.since >= unproven.at;
+    if (unproven.accepted && !has_transcript_ && has_started) {
+      finish(unproven.delivery, {.status = ReceiptStatus::Delivered,
                               .proof = "submitted",
-                              .reason = format("via {}; the agent began to work", unproven.via),
+                              .reason = format("via {}; the agent started to work", unproven.via),
                               .via = std::string{unproven.via},
                               .evidence = "status working"});
       return true;
     }
-    const auto late = unproven.at + kProofTimeout;
-    const auto hopeless = std::max(unproven.at, view.since) + kProofLimit;
-    const bool counts = at_rest && !unproven.awaits_turn;
-    if (counts && view.now >= hopeless) {
-      end(unproven.delivery, {.status = ReceiptStatus::InDoubt,
+    const auto overdue_at = unproven.at + kProofTimeout;
+    const auto doubt_at = std::max(unproven.at, view.since) + kProofLimit;
+    const bool can_doubt = is_idle && !unproven.awaits_turn;
+    if (can_doubt && view.now >= doubt_at) {
+      finish(unproven.delivery, {.status = ReceiptStatus::InDoubt,
                               .reason = format("accepted via {}; no evidence that the model received it", unproven.via),
                               .via = std::string{unproven.via}});
       in_doubt_.push_back(std::move(unproven));
       if (in_doubt_.size() > kMaxUnproven) in_doubt_.pop_front();
       return true;
     }
-    if (view.now >= late && unproven.taken)
-      wait(unproven.delivery, unproven.awaits_turn ? "the agent has it for its next turn"
+    if (view.now >= overdue_at && unproven.accepted)
+      defer(unproven.delivery, unproven.awaits_turn ? "the agent has it for its next turn"
                                                    : "the agent accepted it; its transcript does not show it yet");
-    if (view.now < late) sooner(again, late);
-    if (counts) sooner(again, hopeless);
+    if (view.now < overdue_at) take_earlier(again, overdue_at);
+    if (can_doubt) take_earlier(again, doubt_at);
     return false;
   });
-  if (ended > 0) sooner(again, view.now);  // there is room for others
+  if (finished > 0) take_earlier(again, view.now);  // others may be delivered now
   return again;
 }
 
@@ -166,7 +167,7 @@ void DeliveryScheduler::drop_expired(const View& view) {
   for (auto* queue : queues())
     queue->erase_if([&](const Delivery& delivery) {
       if (!delivery.expires_at || *delivery.expires_at > view.wall) return false;
-      end(delivery, expired_receipt(delivery));
+      finish(delivery, expired_receipt(delivery));
       return true;
     });
 }
@@ -174,30 +175,30 @@ void DeliveryScheduler::drop_expired(const View& view) {
 std::optional<SteadyTime> DeliveryScheduler::serve(Lane which, const View& view) {
   auto& from = lane(which);
   if (from.empty()) return std::nullopt;
-  const auto all_wait = [&](std::string_view why) {
-    for (auto* delivery : from.in_order()) wait(*delivery, why);
+  const auto defer_all = [&](std::string_view reason) {
+    for (auto* delivery : from.in_order()) defer(*delivery, reason);
     return std::nullopt;
   };
   const auto mode = which.mode;
   if (mode == DeliveryMode::Manual)
-    return all_wait("it is held until the agent fetches it or `agent-relay flush` lets it go");
+    return defer_all("it is held until the agent fetches it or `agent-relay flush` releases it");
   const auto& by = view.can.by(mode);
-  if (by.moment == DeliveryTiming::Asked)
-    return all_wait(mode == DeliveryMode::NextMessage ? "it waits for the agent's next prompt"
-                                                      : "it waits for the agent's next tool call");
-  if (by.moment != DeliveryTiming::Never && !must_be_typed(from.front(), by)) return deliver_native(from, mode, view);
-  if (!can_be_typed(mode)) return all_wait(impossible(mode));
-  if (!view.can.terminal) return all_wait("it runs without a terminal, so nothing can be typed to it");
-  if (!view.typed_into) return all_wait(kStandsInInbox);
+  if (by.timing == DeliveryTiming::OnHook)
+    return defer_all(mode == DeliveryMode::NextMessage ? "it is pending until the agent's next prompt"
+                                                      : "it is pending until the agent's next tool call");
+  if (by.timing != DeliveryTiming::Never && !must_be_typed(from.front(), by)) return deliver_native(from, mode, view);
+  if (!can_be_typed(mode)) return defer_all(unsupported_reason(mode));
+  if (!view.can.terminal) return defer_all("it runs without a terminal, so nothing can be typed to it");
+  if (!view.typed_into) return defer_all(kInInboxFile);
   return inject_from(from, which, view);
 }
 
-/// A delivery that comes first takes the place of one that waits at the gate and has not begun.
+/// A delivery that takes precedence replaces one at the injector that has not started.
 std::optional<SteadyTime> DeliveryScheduler::inject_from(FairQueue& from, Lane which, const View& view) {
   const auto free_at = std::max(turn_started_by(DeliveryMode::OnIdle), turn_started_by(DeliveryMode::Immediate));
   if (view.state == State::Idle && view.now < free_at) return free_at;
-  const bool gives_way = at_gate_ && !injector_.has_interrupted() && goes_before(which, *at_gate_, view.state);
-  if (!injector_.can_accept() && gives_way) clear_gate();
+  const bool replaces = at_gate_ && !injector_.has_interrupted() && precedes(which, *at_gate_, view.state);
+  if (!injector_.can_accept() && replaces) clear_gate();
   if (!injector_.can_accept()) return std::nullopt;
   at_gate_ = which;
   user_at_gate_ = from.front().as_user && view.can.by(which.mode).as_peer;
@@ -211,15 +212,15 @@ SteadyTime DeliveryScheduler::turn_started_by(DeliveryMode mode) const {
   return last_seen_ + kTurnSettle;
 }
 
-/// By the hook of the next prompt, or with another delivery; at once where an interface adds text without starting a
-/// turn.
+/// Silent deliveries go with the hook of the next prompt or with another delivery, or at once where an interface adds
+/// text without starting a turn.
 std::optional<SteadyTime> DeliveryScheduler::serve_silent(Priority priority, const View& view) {
   auto& from = silent_queue(priority);
   if (from.empty()) return std::nullopt;
-  const auto moment = view.can.by(DeliveryMode::NextMessage).moment;
-  if (moment != DeliveryTiming::Never && moment != DeliveryTiming::Asked)
+  const auto timing = view.can.by(DeliveryMode::NextMessage).timing;
+  if (timing != DeliveryTiming::Never && timing != DeliveryTiming::OnHook)
     return deliver_native(from, DeliveryMode::NextMessage, view);
-  for (auto* delivery : from.in_order()) wait(*delivery, kGoesAlong);
+  for (auto* delivery : from.in_order()) defer(*delivery, kSilentReason);
   return std::nullopt;
 }
 
@@ -248,66 +249,66 @@ std::optional<SteadyTime> DeliveryScheduler::deliver_native(FairQueue& from, Del
   const auto& by = view.can.by(mode);
   auto& delivery = from.front();
   if (delivery.not_before > view.now) return delivery.not_before;
-  if (const auto why = not_yet(by.moment, view.state, view.blocker); !why.empty()) {  // changes with the screen
-    set_reason(delivery, why, view.now);
+  if (const auto reason = native_block_reason(by.timing, view.state, view.blocker); !reason.empty()) {
+    set_reason(delivery, reason, view.now);
     if (should_report_reason(delivery, view.now))
       reports_.report(delivery.ref, {.status = ReceiptStatus::Deferred, .reason = delivery.reason});
     return reason_due(delivery);
   }
   if (mode == DeliveryMode::OnIdle && injector_.has_interrupted() && view.state != State::Typing) {
-    wait(delivery, "another message comes first: the agent's turn was interrupted for it");
+    defer(delivery, "another message is first: the agent's turn was interrupted for it");
     return std::nullopt;
   }
   if (const auto until = injector_.sending_until(); until && view.now < *until) {
-    set_reason(delivery, "another message is just being typed", view.now);  // not reported: it passes in a moment
+    set_reason(delivery, "another message is just being typed", view.now);  // not reported: it ends in a timing
     return until;
   }
   const bool user_goes_first = mode == DeliveryMode::OnIdle ? view.state != State::Typing : view.state == State::Idle;
   if (user_at_gate_ && !injector_.can_accept() && user_goes_first) {
-    wait(delivery, "a message of the user comes first");
+    defer(delivery, "a message of the user is first");
     return std::nullopt;
   }
   if (by.not_before > view.now) {
-    wait(delivery, format("its {} limits how many messages it takes", by.via));
+    defer(delivery, format("its {} limits how many messages it takes", by.via));
     return by.not_before;
   }
-  const auto in_its_hands = [&](const UnprovenDelivery& unproven) { return unproven.mode == mode; };
-  if (std::ranges::count_if(unproven_, in_its_hands) >= static_cast<std::ptrdiff_t>(kMaxUnproven)) {
-    wait(delivery, "too many deliveries to it are not shown yet");
+  const auto is_of_mode = [&](const UnprovenDelivery& unproven) { return unproven.mode == mode; };
+  if (std::ranges::count_if(unproven_, is_of_mode) >= static_cast<std::ptrdiff_t>(kMaxUnproven)) {
+    defer(delivery, "too many accepted deliveries are not shown yet");
     return std::nullopt;
   }
-  if (by.moment == DeliveryTiming::Idle && mode != DeliveryMode::NextMessage) {  // it starts a turn: one at a time
+  if (by.timing == DeliveryTiming::WhenIdle && mode != DeliveryMode::NextMessage) {  // each starts a turn, so one at a time
     const auto free_at = std::max(view.since + kIdleSettle, turn_started_by(mode));
     if (view.now < free_at) return free_at;
   }
   if (mode == DeliveryMode::Immediate)
     for (const auto& unproven : unproven_)
       if (view.now < unproven.at + kProofTimeout) {
-        delivery.reason = "another message is just being taken";
+        delivery.reason = "another message is being accepted";
         return unproven.at + kProofTimeout;
       }
   if (!log_intent(delivery)) {
-    wait(delivery, "the intent log cannot be written");
+    defer(delivery, "the intent log cannot be written");
     delivery.not_before = view.now + kNativeRetry;
     return delivery.not_before;
   }
-  const auto suits_way = [&](const Delivery& each) { return !(each.as_user && by.as_peer); };
+  const auto suits_interface = [&](const Delivery& each) { return !(each.as_user && by.as_peer); };
   const auto key = ++last_key_;
-  adapters::NativeDelivery native{.delivery = intent_key(delivery), .text = delivery.text, .mode = mode};
+  adapters::NativeDelivery native{.key = intent_key(delivery), .text = delivery.text, .mode = mode};
   auto first = from.take();
-  std::string company;
+  std::string silent_texts;
   if (mode != DeliveryMode::NextMessage)
-    for (auto& each : take_silent_if(kMaxSilentBytes, suits_way)) {
-      company += each.text + "\n";
+    for (auto& each : take_silent_if(kMaxSilentBytes, suits_interface)) {
+      silent_texts += each.text + "\n";
       track_unproven(std::move(each), key, mode, by.via);
     }
-  native.text.insert(0, company);
+  native.text.insert(0, silent_texts);
   track_unproven(std::move(first), key, mode, by.via);
   unproven_.back().awaits_turn = mode == DeliveryMode::NextMessage;
   const auto fits = [&](const Delivery& each) {
-    return native.text.size() + 1 + each.text.size() <= by.together_bytes && each.not_before <= view.now &&
-           !each.typed_only && suits_way(each) &&
-           std::ranges::count_if(unproven_, in_its_hands) < static_cast<std::ptrdiff_t>(kMaxUnproven);
+    return native.text.size() + 1 + each.text.size() <= by.max_bundle_bytes && each.not_before <= view.now &&
+           !each.typed_only && suits_interface(each) &&
+           std::ranges::count_if(unproven_, is_of_mode) < static_cast<std::ptrdiff_t>(kMaxUnproven);
   };
   while (auto next = take_logged(from, fits)) {
     native.text += "\n" + next->text;
@@ -324,7 +325,7 @@ void DeliveryScheduler::track_unproven(Delivery delivery, std::uint64_t key, Del
   unproven_.push_back({.delivery = std::move(delivery), .key = key, .at = now_, .via = via, .mode = mode});
 }
 
-/// Those that were delivered in one text are accepted together. One that was seen already is not unproven any more.
+/// Deliveries in one text are accepted together. One that was seen already is no longer unproven.
 void DeliveryScheduler::on_accepted(std::uint64_t key, const Result<void>& outcome) {
   if (!outcome) {
     for (auto& unproven : unproven_)
@@ -333,7 +334,7 @@ void DeliveryScheduler::on_accepted(std::uint64_t key, const Result<void>& outco
   }
   for (auto& unproven : unproven_) {
     if (unproven.key != key) continue;
-    unproven.taken = true;
+    unproven.accepted = true;
     auto& delivery = unproven.delivery;
     if (!delivery.ref.id.empty() && !std::exchange(delivery.written, true))
       reports_.report(delivery.ref, {.status = ReceiptStatus::Accepted,
@@ -345,15 +346,15 @@ void DeliveryScheduler::on_accepted(std::uint64_t key, const Result<void>& outco
 
 void DeliveryScheduler::on_returned(const std::vector<std::string>& ids, std::string_view reason) {
   const auto what = format("returned it unread: {}", reason);
-  for (const auto& id : ids | std::views::reverse) {  // each goes to the front
-    const auto is_it = [&](const UnprovenDelivery& each) { return intent_key(each.delivery) == id; };
-    if (const auto unproven = std::ranges::find_if(unproven_, is_it); unproven != unproven_.end())
+  for (const auto& id : ids | std::views::reverse) {  // each is requeued at the front
+    const auto has_id = [&](const UnprovenDelivery& each) { return intent_key(each.delivery) == id; };
+    if (const auto unproven = std::ranges::find_if(unproven_, has_id); unproven != unproven_.end())
       requeue_unproven(unproven->key, what);
-    const auto doubted = std::ranges::find_if(in_doubt_, is_it);
-    if (doubted == in_doubt_.end()) continue;
-    std::erase_if(in_doubt_, [&, key = doubted->key](const UnprovenDelivery& each) {  // with those of the same text
+    const auto doubtful = std::ranges::find_if(in_doubt_, has_id);
+    if (doubtful == in_doubt_.end()) continue;
+    std::erase_if(in_doubt_, [&, key = doubtful->key](const UnprovenDelivery& each) {  // with the others in its text
       if (each.key != key) return false;
-      end(each.delivery, {.status = ReceiptStatus::Failed,
+      finish(each.delivery, {.status = ReceiptStatus::Failed,
                           .reason = format("its {} {}", each.via, what),
                           .via = std::string{each.via}});
       return true;
@@ -361,19 +362,19 @@ void DeliveryScheduler::on_returned(const std::vector<std::string>& ids, std::st
   }
 }
 
-/// `what`: what the interface did, for the delivery history. They are typed from now on, where their mode can be.
+/// `what`: what the interface did, for the delivery history. The deliveries are typed now if their mode allows it.
 void DeliveryScheduler::requeue_unproven(std::uint64_t key, std::string_view what) {
-  std::vector<Delivery> back;
+  std::vector<Delivery> returned;
   std::erase_if(unproven_, [&](UnprovenDelivery& unproven) {
     if (unproven.key != key) return false;
     auto& delivery = unproven.delivery;
     delivery.typed_only = has_terminal_ && can_be_typed(delivery.mode);
     delivery.written = false;
-    wait(delivery, format("its {} {}", unproven.via, what));
-    back.push_back(std::move(delivery));
+    defer(delivery, format("its {} {}", unproven.via, what));
+    returned.push_back(std::move(delivery));
     return true;
   });
-  for (; !back.empty(); back.pop_back()) requeue(std::move(back.back()));
+  for (; !returned.empty(); returned.pop_back()) requeue(std::move(returned.back()));
 }
 
 std::string DeliveryScheduler::take(DeliveryMode mode, std::size_t max_bytes, const View& view) {
@@ -388,7 +389,7 @@ std::string DeliveryScheduler::take(DeliveryMode mode, std::size_t max_bytes, co
       if (!text.empty()) text += '\n';
       text += delivery->text;
       const auto key = ++last_key_;
-      track_unproven(*std::move(delivery), key, mode, adapters::way::kHook);
+      track_unproven(*std::move(delivery), key, mode, adapters::via::kHook);
       on_accepted(key, {});
     }
   };
@@ -399,15 +400,15 @@ std::string DeliveryScheduler::take(DeliveryMode mode, std::size_t max_bytes, co
   return text;
 }
 
-/// Deliveries of one text may appear in any order, and one that is shown can prove the one behind it.
-void DeliveryScheduler::on_model_input(EvidenceMatcher& shown, std::string_view via, std::string_view id) {
-  const auto ends = [&](const UnprovenDelivery& unproven) {
-    if (!shown.matches(unproven.delivery.text)) return false;
+/// Deliveries of one text may appear in any order, and a matched one allows a match directly after it.
+void DeliveryScheduler::on_model_input(EvidenceMatcher& input, std::string_view via, std::string_view id) {
+  const auto finish_if_shown = [&](const UnprovenDelivery& unproven) {
+    if (!input.matches(unproven.delivery.text)) return false;
     last_seen_ = now_;
-    end(unproven.delivery, seen_receipt(unproven.via, via, id, format("via {}; its {} shows it", unproven.via, via)));
+    finish(unproven.delivery, seen_receipt(unproven.via, via, id, format("via {}; its {} shows it", unproven.via, via)));
     return true;
   };
-  while (std::erase_if(unproven_, ends) + std::erase_if(in_doubt_, ends) > 0) {}
+  while (std::erase_if(unproven_, finish_if_shown) + std::erase_if(in_doubt_, finish_if_shown) > 0) {}
 }
 
 std::optional<Delivery> DeliveryScheduler::extract(std::string_view id) {
@@ -424,7 +425,7 @@ void DeliveryScheduler::move(const client::DeliveryRef& ref, DeliveryMode mode, 
   if (!delivery) return;
   delivery->ref = ref;
   if (std::exchange(delivery->mode, mode) != mode) delivery->injection = std::move(injection);
-  home(*delivery).add(*std::move(delivery));
+  queue_of(*delivery).add(*std::move(delivery));
 }
 
 bool DeliveryScheduler::cancel(std::string_view id) { return extract(id).has_value(); }
@@ -445,14 +446,14 @@ std::vector<std::string> DeliveryScheduler::fetch(const std::vector<std::string>
 
 void DeliveryScheduler::on_fetched() {
   for (const auto& delivery : std::exchange(fetched_, {}))
-    end(delivery, seen_receipt(kFetched, kFetched, delivery.message, "fetched by the agent"));
+    finish(delivery, seen_receipt(kFetched, kFetched, delivery.message, "fetched by the agent"));
 }
 
 std::vector<const Delivery*> DeliveryScheduler::fetchable() const {
   std::vector<const Delivery*> all;
   const auto add = [&](const FairQueue& queue) { std::ranges::copy(queue.in_order(), std::back_inserter(all)); };
   for (const auto priority : kPriorities)
-    for (const auto mode : kInOrder) add(lanes_[protocol::lane_code({mode, priority})]);
+    for (const auto mode : kModeOrder) add(lanes_[protocol::lane_code({mode, priority})]);
   for (const auto priority : kPriorities) add(silent_[static_cast<std::size_t>(priority)]);
   return all;
 }
@@ -460,7 +461,7 @@ std::vector<const Delivery*> DeliveryScheduler::fetchable() const {
 void DeliveryScheduler::on_agent_exit() {
   on_fetched();
   for (const auto& unproven : unproven_)
-    end(unproven.delivery,
+    finish(unproven.delivery,
         {.status = ReceiptStatus::InDoubt,
          .reason = format("accepted via {}; the agent ended before its transcript showed it", unproven.via),
          .via = std::string{unproven.via}});
@@ -471,11 +472,11 @@ std::optional<std::string_view> DeliveryScheduler::via_of(const Delivery& delive
                                                           const adapters::NativeCapabilities& can) const {
   for (const auto& unproven : unproven_)
     if (&unproven.delivery == &delivery) return unproven.via;
-  if (delivery.injection.begun()) return std::nullopt;
+  if (delivery.injection.started()) return std::nullopt;
   if (delivery.mode == DeliveryMode::Manual) return kFetched;
   if (delivery.silent) return can.by(DeliveryMode::NextMessage).via;
   const auto& by = can.by(delivery.mode);
-  const bool native = by.moment != DeliveryTiming::Never && !must_be_typed(delivery, by);
+  const bool native = by.timing != DeliveryTiming::Never && !must_be_typed(delivery, by);
   return native ? std::optional{by.via} : std::nullopt;
 }
 
@@ -499,7 +500,7 @@ bool DeliveryScheduler::log_intent(Delivery& delivery) {
          intent_.add(intent_key(delivery)).has_value();
 }
 
-void DeliveryScheduler::wait(Delivery& delivery, std::string_view reason) {
+void DeliveryScheduler::defer(Delivery& delivery, std::string_view reason) {
   set_reason(delivery, reason, now_);
   if (delivery.reported_reason == reason || delivery.ref.id.empty()) return;
   delivery.reported_reason = reason;
@@ -507,7 +508,7 @@ void DeliveryScheduler::wait(Delivery& delivery, std::string_view reason) {
   reports_.report(delivery.ref, {.status = ReceiptStatus::Deferred, .reason = delivery.reason});
 }
 
-void DeliveryScheduler::end(const Delivery& delivery, protocol::Receipt receipt) {
+void DeliveryScheduler::finish(const Delivery& delivery, protocol::Receipt receipt) {
   if (delivery.ref.id.empty()) return;  // a notice of the relay
   intent_.add_outcome(intent_key(delivery), receipt);
   reports_.report(delivery.ref, std::move(receipt));
