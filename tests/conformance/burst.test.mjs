@@ -8,7 +8,7 @@ const kBurstMs = 120_000;
 
 describe('burst', () => {
   for (const version of versions) {
-    test(`${version}: ${kBurst} messages in one burst arrive whole and in order`, async (t) => {
+    test(`${version}: ${kBurst} messages in one burst arrive complete and in order`, async (t) => {
       const daemon = await Daemon.start();
       t.after(() => daemon.stop());
       const alice = await join(t, daemon, version, 'Alice');
@@ -17,16 +17,16 @@ describe('burst', () => {
       for (let n = 0; n < kBurst; ++n)
         assert.equal(alice.client.sendMessage('Bob', `${n} `.padEnd(100, '.')), true);
       await bob.untilMessages(kBurst, kBurstMs);
-      const took = Date.now() - started;
+      const elapsed = Date.now() - started;
       await bob.barrier();
       assert.equal(bob.messages.length, kBurst);
       bob.messages.forEach((message, n) => assert.equal(Number.parseInt(message.payload.body, 10), n));
       assert.deepEqual(alice.errors, []);
-      assert.equal(count(alice, 'READY') + count(bob, 'READY'), 2, 'nobody was disconnected');
-      t.diagnostic(`${kBurst} messages in ${took} ms`);
+      assert.equal(count(alice, 'READY') + count(bob, 'READY'), 2, 'no client was disconnected');
+      t.diagnostic(`${kBurst} messages in ${elapsed} ms`);
     });
 
-    test(`${version}: kill -9 of the daemon in the middle of a burst repeats nothing and keeps the order`, async (t) => {
+    test(`${version}: kill -9 of the daemon in the middle of a burst repeats no message and keeps the order`, async (t) => {
       const daemon = await Daemon.start();
       t.after(() => daemon.stop());
       const alice = await join(t, daemon, version, 'Alice');
@@ -45,4 +45,4 @@ describe('burst', () => {
   }
 });
 
-const count = (talker, state) => talker.states.filter((one) => one === state).length;
+const count = (client, state) => client.states.filter((one) => one === state).length;

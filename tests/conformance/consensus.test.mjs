@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { join, kNew, kOld, unique } from './harness/clients.mjs';
 import { sharedDaemon } from './harness/shared.mjs';
 
-// What a proposal of three participants comes to with the last vote named, not before and not later.
+// The outcome of a proposal of three participants, reached with the last vote listed.
 const cases = [
   { type: 'majority', votes: ['approve', 'approve'], outcome: 'APPROVED' },
   { type: 'majority', votes: ['reject', 'reject'], outcome: 'REJECTED' },
@@ -44,13 +44,13 @@ describe('consensus', () => {
     return { proposer, voters, proposalId: ids[0] };
   }
 
-  const fromTheDaemon = (talker) => talker.messages.filter(({ from }) => from === '_consensus');
-  const results = (talker) => fromTheDaemon(talker).filter(({ payload }) => /CONSENSUS RESULT/.test(payload.body));
+  const consensusMessages = (client) => client.messages.filter(({ from }) => from === '_consensus');
+  const results = (client) => consensusMessages(client).filter(({ payload }) => /CONSENSUS RESULT/.test(payload.body));
 
-  async function expectResult(everyone, outcome, ms) {
-    for (const talker of everyone) {
-      await talker.until(() => results(talker).length === 1, 'the result', ms);
-      assert.match(results(talker)[0].payload.body, outcome);
+  async function expectResult(clients, outcome, ms) {
+    for (const client of clients) {
+      await client.until(() => results(client).length === 1, 'the result', ms);
+      assert.match(results(client)[0].payload.body, outcome);
     }
   }
 
@@ -58,25 +58,25 @@ describe('consensus', () => {
     test(`2.1.14: ${type} with ${votes.join(', ')} of three is ${outcome}`, async (t) => {
       const { proposer, voters, proposalId } = await propose(t, { consensusType: type, ...options });
       for (const [index, value] of votes.entries()) {
-        assert.equal(voters[index].client.vote({ proposalId, value, reason: 'because I say so' }), true);
+        assert.equal(voters[index].client.vote({ proposalId, value, reason: 'a reason' }), true);
         await voters[index].barrier();
       }
       await expectResult([proposer, ...voters], new RegExp(`\\b${outcome}\\b`));
-      for (const talker of [proposer, ...voters]) assert.deepEqual(talker.errors, []);
+      for (const client of [proposer, ...voters]) assert.deepEqual(client.errors, []);
     });
   }
 
-  // Published programs take whatever _consensus says for a result.
-  test('2.1.14: nothing but results comes from _consensus', async (t) => {
+  // Published programs take every message from _consensus for a result.
+  test('2.1.14: _consensus sends only results', async (t) => {
     const { proposer, voters, proposalId } = await propose(t);
     for (const voter of voters.slice(0, 2)) voter.client.vote({ proposalId, value: 'approve' });
     await expectResult([proposer, ...voters], /\bAPPROVED\b/);
-    for (const talker of [proposer, ...voters])
-      assert.deepEqual(fromTheDaemon(talker).map(({ payload }) => payload.body.split('\n')[0].split(':')[0]),
-        ['CONSENSUS RESULT'], talker.name);
+    for (const client of [proposer, ...voters])
+      assert.deepEqual(consensusMessages(client).map(({ payload }) => payload.body.split('\n')[0].split(':')[0]),
+        ['CONSENSUS RESULT'], client.name);
   });
 
-  test('2.1.14: an expired proposal is told to everybody', async (t) => {
+  test('2.1.14: all participants are notified of an expired proposal', async (t) => {
     const { proposer, voters, proposalId } = await propose(t, { timeoutMs: 700 });
     await expectResult([proposer, ...voters], /NO_CONSENSUS|EXPIRED/, 5_000);
     voters[1].client.vote({ proposalId, value: 'approve' });
@@ -85,20 +85,20 @@ describe('consensus', () => {
 
   test('2.1.14: votes that cannot count are errors', async (t) => {
     const { proposer, voters, proposalId } = await propose(t);
-    const stranger = await join(t, daemon, kNew, unique('Stranger'));
-    stranger.client.vote({ proposalId, value: 'approve' });
-    assert.equal((await stranger.untilError(/./)).fatal, false);
+    const outsider = await join(t, daemon, kNew, unique('Outsider'));
+    outsider.client.vote({ proposalId, value: 'approve' });
+    assert.equal((await outsider.untilError(/./)).fatal, false);
     voters[0].client.vote({ proposalId: 'no-such-proposal', value: 'approve' });
     await voters[0].untilError(/no-such-proposal/);
     await proposer.barrier();
     assert.equal(results(proposer).length, 0);
   });
 
-  test('1.6.0 clients take part by saying the words', async (t) => {
+  test('1.6.0 clients take part with text commands', async (t) => {
     const proposer = await join(t, daemon, kOld, unique('Proposer'));
     const voter = await join(t, daemon, kOld, unique('Voter'));
     proposer.client.sendMessage('_consensus',
-      `PROPOSE: Old words\nTYPE: majority\nPARTICIPANTS: ${voter.name}\nDESCRIPTION: still work`, 'action');
+      `PROPOSE: Text commands\nTYPE: majority\nPARTICIPANTS: ${voter.name}\nDESCRIPTION: still work`, 'action');
     await voter.untilMessages(1);
     const id = /ID: (\S+)/.exec(voter.bodies[0])[1];
     voter.client.sendMessage('_consensus', `VOTE ${id} approve fine by me`, 'action');

@@ -17,14 +17,14 @@ describe('frames', () => {
     'a hundred thousand brackets': frameOf(`{"v":1,"type":"LOG","id":"x","ts":1,"payload":{"data":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`),
     'an empty frame': frameOf(''),
   };
-  for (const [what, bytes] of Object.entries(fatal)) {
+  for (const [description, bytes] of Object.entries(fatal)) {
     for (const when of ['before HELLO', 'after HELLO']) {
-      // Four zero bytes may also be the beginning of a five-byte header: before HELLO only time tells.
+      // Before HELLO four zero bytes may also start a five-byte header; only a timeout decides.
       if (when === 'before HELLO' && bytes.length === 4 && bytes.readUInt32BE() === 0) continue;
-      test(`${what} ${when}: a fatal ERROR that arrives, then the end, and nobody else notices`, async (t) => {
+      test(`${description} ${when}: a fatal ERROR, then the end, and other clients are unaffected`, async (t) => {
         const bystander = await join(t, daemon, kNew, unique('Bystander'));
         const wire = await Wire.connect(t, daemon.socket);
-        if (when === 'after HELLO') await wire.hello(unique('Sinner'));
+        if (when === 'after HELLO') await wire.hello(unique('Invalid'));
         wire.write(bytes);
         const error = await wire.untilType('ERROR');
         assert.equal(error.payload.code, 'BAD_REQUEST');
@@ -37,64 +37,64 @@ describe('frames', () => {
     }
   }
 
-  const forgivable = {
+  const invalid = {
     'JSON that is no object': frameOf('[1,2]'),
     'a number': frameOf('5'),
     'no payload': frameOf('{"v":1,"type":"SEND","id":"x","ts":1,"to":"Bob"}'),
     'another version': frameOf('{"v":2,"type":"SEND","id":"x","ts":1,"to":"Bob","payload":{}}'),
   };
-  for (const [what, bytes] of Object.entries(forgivable)) {
-    test(`${what}: an ERROR, never silence`, async (t) => {
+  for (const [description, bytes] of Object.entries(invalid)) {
+    test(`${description} gets an ERROR`, async (t) => {
       const wire = await Wire.connect(t, daemon.socket);
-      await wire.hello(unique('Sinner'));
+      await wire.hello(unique('Invalid'));
       wire.write(bytes);
       assert.equal((await wire.untilType('ERROR')).payload.code, 'BAD_REQUEST');
     });
   }
 
-  test('a type nobody knows does not end the connection', async (t) => {
+  test('an unknown type does not end the connection', async (t) => {
     const wire = await Wire.connect(t, daemon.socket);
     await wire.hello(unique('Future'));
-    wire.say('TELEPORT', {});
-    await wire.ask('STATUS', {});
+    wire.sendType('TELEPORT', {});
+    await wire.request('STATUS', {});
     assert.equal(wire.closed, false);
   });
 
-  test('the types of the list that nobody sends do not end the connection', async (t) => {
+  test('known types that clients do not send do not end the connection', async (t) => {
     const wire = await Wire.connect(t, daemon.socket);
     await wire.hello(unique('Lister'));
     for (const type of ['STATE', 'SYNC_SNAPSHOT', 'SYNC_DELTA', 'CHANNEL_INFO', 'CHANNEL_MEMBERS', 'CHANNEL_TYPING',
-      'PROPOSAL_CREATE', 'VOTE', 'NACK', 'BUSY', 'DELIVER', 'WELCOME']) wire.say(type, {});
-    await wire.ask('STATUS', {});
+      'PROPOSAL_CREATE', 'VOTE', 'NACK', 'BUSY', 'DELIVER', 'WELCOME']) wire.sendType(type, {});
+    await wire.request('STATUS', {});
     assert.equal(wire.closed, false);
   });
 
-  test('a conversation cut at every byte reads the same', async (t) => {
+  test('a stream split at every byte gives the same messages', async (t) => {
     const bob = await join(t, daemon, kOld, unique('Bob'));
     const wire = await Wire.connect(t, daemon.socket);
     const bytes = Buffer.concat([helloOf(unique('Slow')),
-      envelope('SEND', { kind: 'message', body: 'in pieces: ä€😀' }, { to: bob.name })]
+      envelope('SEND', { kind: 'message', body: 'split: ä€😀' }, { to: bob.name })]
       .map((frame) => frameOf(JSON.stringify(frame))));
     wire.socket.setNoDelay?.(true);
     for (const byte of bytes) await new Promise((resolve) => wire.socket.write(Buffer.from([byte]), resolve));
     await bob.untilMessages(1);
-    assert.deepEqual(bob.bodies, ['in pieces: ä€😀']);
+    assert.deepEqual(bob.bodies, ['split: ä€😀']);
   });
 
-  test('the five-byte header is understood and answered in kind', async (t) => {
+  test('the five-byte header is accepted and used in responses', async (t) => {
     const bob = await join(t, daemon, kNew, unique('Bob'));
     const wire = await Wire.connect(t, daemon.socket);
     wire.headerBytes = 5;
     wire.send = (frame) => { wire.write(Buffer.concat([Buffer.from([0]), frameOf(JSON.stringify(frame))])); return frame; };
     const name = unique('Five');
     await wire.hello(name);
-    wire.say('SEND', { kind: 'message', body: 'five bytes' }, { to: bob.name });
+    wire.sendType('SEND', { kind: 'message', body: 'five bytes' }, { to: bob.name });
     await bob.untilMessages(1);
     bob.client.sendMessage(name, 'and back');
     assert.equal((await wire.untilType('DELIVER')).payload.body, 'and back');
   });
 
-  test('MessagePack is refused in words', async (t) => {
+  test('MessagePack is refused with a reason', async (t) => {
     const wire = await Wire.connect(t, daemon.socket);
     wire.headerBytes = 5;
     wire.write(Buffer.from([1, 0, 0, 0, 3, 0x81, 0xa1, 0x76]));
@@ -103,9 +103,9 @@ describe('frames', () => {
     assert.match(text, /MessagePack/);
   });
 
-  test('before HELLO only HELLO counts; what else comes is an ERROR and may be followed by HELLO', async (t) => {
+  test('before HELLO other frames get an ERROR, and HELLO may follow', async (t) => {
     const wire = await Wire.connect(t, daemon.socket);
-    wire.say('SUBSCRIBE', {}, { topic: 'x' });
+    wire.sendType('SUBSCRIBE', {}, { topic: 'x' });
     const error = await wire.untilType('ERROR');
     assert.deepEqual([error.payload.code, error.payload.fatal], ['BAD_REQUEST', false]);
     await wire.hello(unique('Late'));
@@ -117,19 +117,19 @@ describe('frames', () => {
     wire.send(helloOf(unique('Twice')));
     const error = await wire.untilType('ERROR');
     assert.deepEqual([error.payload.code, error.payload.fatal], ['BAD_REQUEST', false]);
-    await wire.ask('STATUS', {});
+    await wire.request('STATUS', {});
   });
 
-  test('a SEND without HELLO is taken from a name nobody owns, and only then', async (t) => {
+  test('a SEND without HELLO is accepted only from a name without an owner', async (t) => {
     const bob = await join(t, daemon, kNew, unique('Bob'));
     const oneShot = await Wire.connect(t, daemon.socket);
     const name = unique('OneShot');
-    oneShot.say('SEND', { kind: 'message', body: 'quick' }, { from: name, to: bob.name });
+    oneShot.sendType('SEND', { kind: 'message', body: 'quick' }, { from: name, to: bob.name });
     await bob.untilMessages(1);
     assert.equal(bob.messages[0].from, name);
     const alice = await join(t, daemon, kNew, unique('Alice'));
     const forger = await Wire.connect(t, daemon.socket);
-    forger.say('SEND', { kind: 'message', body: 'forged' }, { from: alice.name, to: bob.name });
+    forger.sendType('SEND', { kind: 'message', body: 'forged' }, { from: alice.name, to: bob.name });
     await forger.untilFrame((frame) => frame.type === 'ERROR' || frame.type === 'NACK', 'a refusal');
     alice.client.sendMessage(bob.name, 'marker');
     await bob.untilMessages(2);
@@ -139,9 +139,9 @@ describe('frames', () => {
   test('a forged from is replaced by the name of the connection', async (t) => {
     const bob = await join(t, daemon, kNew, unique('Bob'));
     const wire = await Wire.connect(t, daemon.socket);
-    const name = unique('Honest');
+    const name = unique('Sender');
     await wire.hello(name);
-    wire.say('SEND', { kind: 'message', body: 'me' }, { from: 'Somebody', to: bob.name });
+    wire.sendType('SEND', { kind: 'message', body: 'me' }, { from: 'Forged', to: bob.name });
     await bob.untilMessages(1);
     assert.equal(bob.messages[0].from, name);
   });
@@ -149,11 +149,11 @@ describe('frames', () => {
   test('the same SEND twice is one message', async (t) => {
     const bob = await join(t, daemon, kNew, unique('Bob'));
     const wire = await Wire.connect(t, daemon.socket);
-    await wire.hello(unique('Stutter'), { capabilities: { send_ack: true } });
+    await wire.hello(unique('Repeater'), { capabilities: { send_ack: true } });
     const frame = envelope('SEND', { kind: 'message', body: 'once' }, { to: bob.name });
     wire.send(frame);
     wire.send(frame);
-    wire.say('SEND', { kind: 'message', body: 'marker' }, { to: bob.name });
+    wire.sendType('SEND', { kind: 'message', body: 'marker' }, { to: bob.name });
     await bob.untilMessages(2);
     assert.deepEqual(bob.bodies, ['once', 'marker']);
     await wire.untilFrame(() => wire.framesOf('ACK').length === 3, 'three ACKs');
@@ -162,8 +162,8 @@ describe('frames', () => {
 
   test('BYE is answered with BYE and the end', async (t) => {
     const wire = await Wire.connect(t, daemon.socket);
-    await wire.hello(unique('Polite'));
-    wire.say('BYE', {});
+    await wire.hello(unique('Leaving'));
+    wire.sendType('BYE', {});
     await wire.untilType('BYE');
     await wire.untilClosed();
   });

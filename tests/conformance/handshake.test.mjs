@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { join, kNew, kOld, Talker, unique, versions } from './harness/clients.mjs';
+import { join, kNew, kOld, TestClient, unique, versions } from './harness/clients.mjs';
 import { sharedDaemon } from './harness/shared.mjs';
 
 describe('handshake', () => {
@@ -17,16 +17,16 @@ describe('handshake', () => {
       assert.deepEqual(alice.errors, []);
     });
 
-    test(`${version}: everything HELLO may carry is accepted`, async (t) => {
+    test(`${version}: all members of HELLO are accepted`, async (t) => {
       const name = unique('Full');
       await join(t, daemon, version, name, { cli: 'claude', program: 'Claude Code', model: 'opus', task: 'review',
         workingDirectory: '/tmp', team: 'core', displayName: 'Full Name', avatarUrl: 'data:,x', entityType: 'agent' });
-      const asker = await join(t, daemon, kNew, unique('Asker'));
-      const agents = await asker.client.listAgents();
+      const requester = await join(t, daemon, kNew, unique('Requester'));
+      const agents = await requester.client.listAgents();
       assert.equal(agents.find((agent) => agent.name === name)?.cli, 'claude');
     });
 
-    test(`${version}: disconnect() and destroy() leave nothing behind that answers`, async (t) => {
+    test(`${version}: disconnect() and destroy() close the connection`, async (t) => {
       const alice = await join(t, daemon, version, unique('Alice'));
       const watcher = await join(t, daemon, kNew, unique('Watcher'));
       alice.client.disconnect();
@@ -36,7 +36,7 @@ describe('handshake', () => {
       for (let tries = 0; ; ++tries) {
         const connected = await watcher.client.listConnectedAgents();
         if (!connected.some((agent) => agent.name === alice.name)) break;
-        assert.ok(tries < 200, 'EOF without BYE is a normal leave');
+        assert.ok(tries < 200, 'EOF without BYE is a normal close');
       }
     });
 
@@ -48,24 +48,24 @@ describe('handshake', () => {
     });
   }
 
-  test('2.1.14: a reserved name is refused for good, unless a part of the system uses it', async (t) => {
-    const stranger = new Talker(kNew, daemon, 'Dashboard');
-    t.after(() => stranger.leave());
-    const connecting = stranger.client.connect();
+  test('2.1.14: a reserved name is refused permanently, except for a system component', async (t) => {
+    const outsider = new TestClient(kNew, daemon, 'Dashboard');
+    t.after(() => outsider.close());
+    const connecting = outsider.client.connect();
     connecting.catch(() => {});
-    const error = await stranger.untilError(/BAD_REQUEST/);
+    const error = await outsider.untilError(/BAD_REQUEST/);
     assert.equal(error.fatal, true);
-    await stranger.until(() => stranger.client.state === 'DISCONNECTED', 'no further attempt');
+    await outsider.until(() => outsider.client.state === 'DISCONNECTED', 'no more attempts');
     const system = await join(t, daemon, kNew, 'Dashboard', { _isSystemComponent: true });
     assert.equal(system.client.state, 'READY');
   });
 
-  test('a name that no terminal could print is refused in one sentence', async (t) => {
+  test('an unprintable name is refused with a short reason', async (t) => {
     for (const name of ['', 'two words', 'bell\u0007', 'x'.repeat(10_000)]) {
-      const talker = new Talker(kOld, daemon, name, { reconnect: false });
-      t.after(() => talker.leave());
-      talker.client.connect().catch(() => {});
-      const error = await talker.untilError(/BAD_REQUEST/);
+      const client = new TestClient(kOld, daemon, name, { reconnect: false });
+      t.after(() => client.close());
+      client.client.connect().catch(() => {});
+      const error = await client.untilError(/BAD_REQUEST/);
       assert.equal(error.fatal, true);
       assert.ok(error.message.length > 10 && error.message.length < 300, error.message);
     }

@@ -7,10 +7,10 @@ import { sharedDaemon } from './harness/shared.mjs';
 describe('messages', () => {
   const daemon = sharedDaemon();
 
-  for (const [sends, hears] of [[kOld, kOld], [kOld, kNew], [kNew, kOld], [kNew, kNew]]) {
-    test(`${sends} to ${hears}: sendMessage() arrives as it was said`, async (t) => {
+  for (const [sends, receives] of [[kOld, kOld], [kOld, kNew], [kNew, kOld], [kNew, kNew]]) {
+    test(`${sends} to ${receives}: sendMessage() arrives unchanged`, async (t) => {
       const alice = await join(t, daemon, sends, unique('Alice'));
-      const bob = await join(t, daemon, hears, unique('Bob'));
+      const bob = await join(t, daemon, receives, unique('Bob'));
       const data = { list: [1, 2.5, null, true], nested: { key: 'välue \u{1F600} "quoted" \\ \n' } };
       const meta = { requires_ack: true, ttl_ms: 60_000, importance: 80, replyTo: 'earlier' };
       assert.equal(alice.client.sendMessage(bob.name, 'hello\tBob', 'action', data, 'thread-1', meta), true);
@@ -42,14 +42,14 @@ describe('messages', () => {
       assert.deepEqual(from(carol.name).map((frame) => frame.delivery.seq), [1]);
     });
 
-    test(`${version}: a message to oneself comes back`, async (t) => {
+    test(`${version}: a message to oneself is delivered`, async (t) => {
       const alice = await join(t, daemon, version, unique('Alice'));
       alice.client.sendMessage(alice.name, 'note to self');
       await alice.untilMessages(1);
       assert.equal(alice.messages[0].from, alice.name);
     });
 
-    test(`${version}: a body of 900 KB arrives whole, one beyond 1 MiB is refused by the client alone`, async (t) => {
+    test(`${version}: a body of 900 KB arrives whole, one beyond 1 MiB is refused by the client`, async (t) => {
       const alice = await join(t, daemon, version, unique('Alice'));
       const bob = await join(t, daemon, version, unique('Bob'));
       const body = 'ü0123456789'.repeat(75_000);
@@ -60,7 +60,7 @@ describe('messages', () => {
       assert.equal(alice.client.state, 'READY');
     });
 
-    test(`${version}: a recipient nobody knows is an error, with the nearest name, and not silence`, async (t) => {
+    test(`${version}: an unknown recipient is an error with the nearest name`, async (t) => {
       const alice = await join(t, daemon, version, unique('Alice'));
       const bob = await join(t, daemon, version, unique('Bartholomew'));
       const wrong = bob.name.replace('Barth', 'Bart');
@@ -103,12 +103,12 @@ describe('messages', () => {
       assert.deepEqual(alice.errors, []);
     });
 
-    test(`${version}: what is said to somebody who is away waits, and says so`, async (t) => {
+    test(`${version}: a message to an offline agent is queued, and its sender is notified`, async (t) => {
       const alice = await join(t, daemon, version, unique('Alice'));
       const name = unique('Bob');
       const before = await join(t, daemon, version, name);
       await before.barrier();
-      before.leave();
+      before.close();
       const started = Date.now();
       for (const body of ['one', 'two', 'three']) alice.client.sendMessage(name, body, 'message', { body });
       await alice.barrier();
@@ -127,7 +127,7 @@ describe('messages', () => {
       assert.deepEqual(after.framesOf('DELIVER').map((frame) => frame.delivery.seq), [1, 2, 3, 4]);
     });
 
-    test(`${version}: sendLog() is taken without an answer`, async (t) => {
+    test(`${version}: sendLog() is taken without a response`, async (t) => {
       const alice = await join(t, daemon, version, unique('Alice'));
       assert.equal(alice.client.sendLog('compiling…\n'), true);
       await alice.barrier();

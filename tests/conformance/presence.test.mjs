@@ -7,21 +7,21 @@ describe('presence', () => {
   const daemon = sharedDaemon();
 
   for (const version of versions) {
-    test(`2.1.14: onAgentReady and waitForAgentReady() hear of a ${version} client`, async (t) => {
+    test(`2.1.14: onAgentReady and waitForAgentReady() report a ${version} client`, async (t) => {
       const alice = await join(t, daemon, kNew, unique('Alice'));
       const name = unique('Worker');
-      const heard = [];
-      alice.client.onAgentReady = (info) => heard.push(info);
+      const input = [];
+      alice.client.onAgentReady = (info) => input.push(info);
       const waiting = alice.client.waitForAgentReady(name, 5_000);
       await join(t, daemon, version, name, { cli: 'gemini', task: 'tests' });
       const info = await waiting;
       assert.deepEqual([info.name, info.cli, info.task], [name, 'gemini', 'tests']);
       assert.ok(Math.abs(info.connectedAt - Date.now()) < 60_000);
-      assert.deepEqual(heard.map((one) => one.name), [name]);
+      assert.deepEqual(input.map((one) => one.name), [name]);
     });
   }
 
-  test('nobody hears AGENT_READY of itself', async (t) => {
+  test('no client receives AGENT_READY of itself', async (t) => {
     const alice = await join(t, daemon, kNew, unique('Alice'));
     await alice.barrier();
     assert.deepEqual(alice.framesOf('AGENT_READY'), []);
@@ -39,7 +39,7 @@ describe('presence', () => {
         assert.deepEqual(window.bodies, ['one', 'two']);
         assert.deepEqual(window.errors, []);
       }
-      windows[0].leave();
+      windows[0].close();
       await alice.barrier();
       alice.client.sendMessage(name, 'three');
       await windows[1].untilMessages(3);

@@ -96,24 +96,24 @@ describe('queries of 2.1.14', () => {
     const alice = await join(t, daemon, kNew, unique('Alice'));
     const bob = await join(t, daemon, kOld, unique('Bob'), { cli: 'codex' });
     await join(t, daemon, kNew, '__internal');
-    const here = await alice.client.listAgents();
-    const row = here.find((agent) => agent.name === bob.name);
+    const agents = await alice.client.listAgents();
+    const row = agents.find((agent) => agent.name === bob.name);
     assert.deepEqual([row.cli, row.idle], ['codex', false]);
-    assert.ok(!names(here).includes('__internal'));
+    assert.ok(!names(agents).includes('__internal'));
     assert.ok(names(await alice.client.listConnectedAgents()).includes(bob.name));
-    bob.leave();
+    bob.close();
     for (let tries = 0; names(await alice.client.listConnectedAgents()).includes(bob.name); ++tries)
       assert.ok(tries < 200);
     assert.equal((await alice.client.listAgents()).find((agent) => agent.name === bob.name)?.idle, true);
     assert.ok(!names(await alice.client.listAgents({ includeIdle: false })).includes(bob.name));
   });
 
-  test('removeAgent() forgets an agent, and its messages when asked', async (t) => {
+  test('removeAgent() forgets an agent, and on request its messages', async (t) => {
     const alice = await join(t, daemon, kNew, unique('Alice'));
     const bob = await join(t, daemon, kNew, unique('Bob'));
     bob.client.sendMessage(alice.name, 'remember me');
     await alice.untilMessages(1);
-    bob.leave();
+    bob.close();
     await alice.barrier();
     const removed = await alice.client.removeAgent(bob.name);
     assert.deepEqual([removed.success, removed.removed, typeof removed.message], [true, true, 'string']);
@@ -122,13 +122,13 @@ describe('queries of 2.1.14', () => {
     const carol = await join(t, daemon, kOld, unique('Carol'));
     carol.client.sendMessage(alice.name, 'forget me');
     await alice.untilMessages(2);
-    carol.leave();
+    carol.close();
     await alice.barrier();
     assert.equal((await alice.client.removeAgent(carol.name, { removeMessages: true })).removed, true);
     assert.equal((await alice.client.queryMessages({ from: carol.name })).length, 0);
-    const unknown = await alice.client.removeAgent(unique('Nobody'));
+    const unknown = await alice.client.removeAgent(unique('Missing'));
     assert.equal(unknown.removed, false);
-    alice.client.sendMessage(bob.name, 'gone?');
+    alice.client.sendMessage(bob.name, 'are you there?');
     await alice.untilError(new RegExp(bob.name));
   });
 
@@ -155,11 +155,11 @@ describe('queries of 2.1.14', () => {
       assert.ok(field in one.agents[0], field);
   });
 
-  test('a hundred questions at once get their own answers', async (t) => {
+  test('a hundred concurrent requests get their own responses', async (t) => {
     const alice = await join(t, daemon, kNew, unique('Alice'));
-    const answers = await Promise.all(Array.from({ length: 50 }, () =>
+    const responses = await Promise.all(Array.from({ length: 50 }, () =>
       Promise.all([alice.client.getStatus(), alice.client.listAgents()])));
-    for (const [status, agents] of answers) {
+    for (const [status, agents] of responses) {
       assert.ok(status.version);
       assert.ok(names(agents).includes(alice.name));
     }

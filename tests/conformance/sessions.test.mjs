@@ -9,13 +9,13 @@ describe('sessions', () => {
   const daemon = sharedDaemon();
 
   for (const version of versions) {
-    test(`${version}: a cut connection comes back as the same session and misses nothing`, async (t) => {
+    test(`${version}: a lost connection resumes the session without losing messages`, async (t) => {
       const alice = await join(t, daemon, version, unique('Alice'));
       const bob = await join(t, daemon, version, unique('Bob'));
       const session = bob.client.currentSessionId;
       alice.client.sendMessage(bob.name, 'before');
       await bob.untilMessages(1);
-      bob.cut();
+      bob.disconnect();
       alice.client.sendMessage(bob.name, 'during');
       await bob.until(() => bob.states.filter((state) => state === 'READY').length === 2, 'ready again');
       alice.client.sendMessage(bob.name, 'after');
@@ -26,11 +26,11 @@ describe('sessions', () => {
       assert.deepEqual(bob.errors, []);
     });
 
-    test(`${version}: a token that means nothing gives RESUME_TOO_OLD and then a new session`, async (t) => {
+    test(`${version}: an unknown token gives RESUME_TOO_OLD and then a new session`, async (t) => {
       const bob = await join(t, daemon, version, unique('Bob'));
       const session = bob.client.currentSessionId;
       bob.client.resumeToken = 'no-such-token';
-      bob.cut();
+      bob.disconnect();
       await bob.until(() => bob.states.filter((state) => state === 'READY').length === 2, 'ready again');
       const types = bob.frames.map((frame) => frame.type).filter((type) => type === 'ERROR' || type === 'WELCOME');
       assert.deepEqual(types, ['WELCOME', 'ERROR', 'WELCOME']);
@@ -45,13 +45,13 @@ describe('sessions', () => {
       t.after(() => own.stop());
       const alice = await join(t, own, version, 'Alice');
       const bob = await join(t, own, version, 'Bob');
-      const away = await join(t, own, version, 'Away');
+      const offline = await join(t, own, version, 'Offline');
       const session = bob.client.currentSessionId;
-      await away.barrier();
-      away.leave();
+      await offline.barrier();
+      offline.close();
       for (let n = 0; n < 100; ++n) {
         alice.client.sendMessage('Bob', `b${n}`);
-        alice.client.sendMessage('Away', `a${n}`);
+        alice.client.sendMessage('Offline', `a${n}`);
       }
       await alice.barrier();
       await own.crashAndRestart();
@@ -62,23 +62,23 @@ describe('sessions', () => {
       alice.client.sendMessage('Bob', 'b100');
       await bob.untilMessages(101);
       assert.deepEqual(bob.bodies, Array.from({ length: 101 }, (_, n) => `b${n}`));
-      const back = await join(t, own, version, 'Away');
-      await back.untilMessages(100);
-      assert.deepEqual(back.bodies, Array.from({ length: 100 }, (_, n) => `a${n}`));
+      const returned = await join(t, own, version, 'Offline');
+      await returned.untilMessages(100);
+      assert.deepEqual(returned.bodies, Array.from({ length: 100 }, (_, n) => `a${n}`));
     });
   }
 
-  test('what was delivered but never acknowledged comes again with its old id and number', async (t) => {
+  test('an unacknowledged delivery is resent with its id and number', async (t) => {
     const alice = await Wire.connect(t, daemon.socket);
     await alice.hello(unique('Alice'));
     const name = unique('Bob');
     const bob = await Wire.connect(t, daemon.socket);
     const { resume_token, session_id } = await bob.hello(name);
-    for (const body of ['one', 'two', 'three']) alice.say('SEND', { kind: 'message', body }, { to: name });
+    for (const body of ['one', 'two', 'three']) alice.sendType('SEND', { kind: 'message', body }, { to: name });
     await bob.untilFrame((frame) => frame.payload.body === 'three', 'three deliveries');
     const first = bob.framesOf('DELIVER');
     bob.acknowledge(first[0]);
-    await bob.ask('STATUS', {});
+    await bob.request('STATUS', {});
     bob.socket.destroy();
     const again = await Wire.connect(t, daemon.socket);
     assert.equal((await again.hello(name, { session: { resume_token } })).session_id, session_id);
@@ -106,18 +106,18 @@ describe('sessions', () => {
     assert.deepEqual(again.framesOf('ERROR'), []);
   });
 
-  test('RESUME and SYNC, as the specification has them and no published client does, work too', async (t) => {
+  test('RESUME and SYNC of the specification work, although no published client uses them', async (t) => {
     const alice = await Wire.connect(t, daemon.socket);
     const aliceName = unique('Alice');
     await alice.hello(aliceName);
     const name = unique('Bob');
     const bob = await Wire.connect(t, daemon.socket);
     const { session_id, resume_token } = await bob.hello(name);
-    for (const body of ['one', 'two', 'three']) alice.say('SEND', { kind: 'message', body }, { to: name, topic: 'chat' });
+    for (const body of ['one', 'two', 'three']) alice.sendType('SEND', { kind: 'message', body }, { to: name, topic: 'chat' });
     await bob.untilFrame((frame) => frame.payload.body === 'three', 'three deliveries');
     bob.socket.destroy();
     const again = await Wire.connect(t, daemon.socket);
-    again.say('RESUME', { session_id, agent: name, resume_token, streams: { chat: { last_seq: 1 } } });
+    again.sendType('RESUME', { session_id, agent: name, resume_token, streams: { chat: { last_seq: 1 } } });
     const sync = await again.untilType('SYNC');
     assert.equal(sync.payload.session_id, session_id);
     const stream = sync.payload.streams.find((one) => one.topic === 'chat' && one.peer === aliceName);

@@ -7,15 +7,15 @@ import { sharedDaemon } from './harness/shared.mjs';
 import { until } from './harness/until.mjs';
 import { Wire } from './harness/wire.mjs';
 
-const kPatienceMs = 20_000;
+const kTimeoutMs = 20_000;
 
-// A program that writes down, line by line, what is typed into its terminal.
-function scribe(daemon) {
-  const program = path.join(daemon.project, 'scribe');
-  const heard = path.join(daemon.project, unique('heard'));
-  writeFileSync(program, '#!/bin/sh\necho "scribe is here"\nwhile read -r line; do echo "$line" >> "$1"; done\n',
+// A program that records its terminal input line by line.
+function startRecorder(daemon) {
+  const program = path.join(daemon.project, 'recorder');
+  const input = path.join(daemon.project, unique('input'));
+  writeFileSync(program, '#!/bin/sh\necho "ready"\nwhile read -r line; do echo "$line" >> "$1"; done\n',
     { mode: 0o755 });
-  return { cli: `${program} ${heard}`, heard: () => (existsSync(heard) ? readFileSync(heard, 'utf8') : '') };
+  return { cli: `${program} ${input}`, input: () => (existsSync(input) ? readFileSync(input, 'utf8') : '') };
 }
 
 function runs(pid) {
@@ -25,20 +25,20 @@ function runs(pid) {
   } catch { return false; }
 }
 
-// A host is nobody's child: should a test fail, it is ended here.
-const endAfter = (t, pid) => t.after(() => { if (pid && runs(pid)) process.kill(pid); });
+// A host is not a child of the test: stop it if the test fails.
+const stopAfter = (t, pid) => t.after(() => { if (pid && runs(pid)) process.kill(pid); });
 
-// Real agents in real terminals; and what cannot be is told at once, so that no client waits for its own timeout.
+// Real programs in real terminals. Impossible requests fail at once, before the client's own timeout.
 describe('spawning', () => {
   const daemon = sharedDaemon();
 
   test('2.1.14: spawn() runs a program, release() ends it', async (t) => {
     const alice = await join(t, daemon, kNew, unique('Alice'));
     const name = unique('Worker');
-    const { cli } = scribe(daemon);
-    const spawned = await alice.client.spawn({ name, cli, task: 'write', waitForReady: true, readyTimeoutMs: kPatienceMs },
-      kPatienceMs);
-    endAfter(t, spawned.pid);
+    const { cli } = startRecorder(daemon);
+    const spawned = await alice.client.spawn({ name, cli, task: 'write', waitForReady: true, readyTimeoutMs: kTimeoutMs },
+      kTimeoutMs);
+    stopAfter(t, spawned.pid);
     assert.equal(spawned.success, true, spawned.error);
     assert.equal(spawned.name, name);
     assert.ok(runs(spawned.pid));
@@ -46,9 +46,9 @@ describe('spawning', () => {
     assert.equal(spawned.readyInfo.name, name);
     const inbox = await alice.client.queryMessages({ to: name });
     assert.deepEqual(inbox.map((message) => [message.from, message.body]), [[alice.name, 'write']]);
-    const released = await alice.client.release(name, 'done', kPatienceMs);
+    const released = await alice.client.release(name, 'done', kTimeoutMs);
     assert.equal(released.success, true, released.error);
-    await until(() => !runs(spawned.pid), 'the host is gone');
+    await until(() => !runs(spawned.pid), 'the host has exited');
   });
 
   test('workers are listed, typed into in order, and released', async (t) => {
@@ -56,31 +56,31 @@ describe('spawning', () => {
     const spawner = unique('Alice');
     await alice.hello(spawner);
     const name = unique('Worker');
-    const { cli, heard } = scribe(daemon);
-    const spawned = await alice.ask('SPAWN', { name, cli, team: 'scribes' }, kPatienceMs);
-    endAfter(t, spawned.payload.pid);
+    const { cli, input } = startRecorder(daemon);
+    const spawned = await alice.request('SPAWN', { name, cli, team: 'recorders' }, kTimeoutMs);
+    stopAfter(t, spawned.payload.pid);
     assert.equal(spawned.payload.success, true, spawned.payload.error);
     assert.equal(spawned.payload.taskId, undefined);
-    const listed = await alice.ask('LIST_WORKERS', {});
+    const listed = await alice.request('LIST_WORKERS', {});
     const row = listed.payload.workers.find((worker) => worker.name === name);
-    assert.equal(row.cli, 'scribe');
+    assert.equal(row.cli, 'recorder');
     assert.equal(row.spawnerName, spawner);
-    assert.equal(row.team, 'scribes');
+    assert.equal(row.team, 'recorders');
     assert.equal(row.pid, spawned.payload.pid);
     assert.ok(Math.abs(Date.now() - row.spawnedAt) < 60_000);
-    const again = await alice.ask('SPAWN', { name, cli });
+    const again = await alice.request('SPAWN', { name, cli });
     assert.equal(again.payload.success, false);
-    for (const data of ['he', 'll', 'o\r', 'you\r']) alice.say('SEND_INPUT', { name, data });
-    await until(() => heard() === 'hello\nyou\n', () => `the keys in order, not ${JSON.stringify(heard())}`, kPatienceMs);
-    await until(() => alice.framesOf('SEND_INPUT_RESULT').length === 4, () => 'four answers', kPatienceMs);
+    for (const data of ['he', 'll', 'o\r', 'you\r']) alice.sendType('SEND_INPUT', { name, data });
+    await until(() => input() === 'hello\nyou\n', () => `the keys in order, not ${JSON.stringify(input())}`, kTimeoutMs);
+    await until(() => alice.framesOf('SEND_INPUT_RESULT').length === 4, () => 'four responses', kTimeoutMs);
     const typed = alice.framesOf('SEND_INPUT_RESULT');
     assert.deepEqual(typed.map((frame) => frame.payload.success), [true, true, true, true]);
-    const released = await alice.ask('RELEASE', { name }, kPatienceMs);
+    const released = await alice.request('RELEASE', { name }, kTimeoutMs);
     assert.equal(released.payload.success, true, released.payload.error);
-    assert.deepEqual((await alice.ask('LIST_WORKERS', {})).payload.workers.filter((worker) => worker.name === name), []);
+    assert.deepEqual((await alice.request('LIST_WORKERS', {})).payload.workers.filter((worker) => worker.name === name), []);
   });
 
-  test('2.1.14: spawn() of something that is not there fails with a reason', async (t) => {
+  test('2.1.14: spawn() of a missing program fails with a reason', async (t) => {
     const alice = await join(t, daemon, kNew, unique('Alice'));
     for (const waitForReady of [false, true]) {
       const result = await alice.client.spawn({ name: unique('Worker'), cli: 'no-such-agent-cli', task: 'work',
@@ -102,44 +102,44 @@ describe('spawning', () => {
     await alice.hello(unique('Alice'));
     for (const [type, payload] of [['SEND_INPUT', { name: 'Ghost', data: 'y' }],
       ['SET_MODEL', { name: 'Ghost', model: 'm' }]]) {
-      const answer = await alice.ask(type, payload);
-      assert.equal(answer.type, `${type}_RESULT`);
-      assert.equal(answer.payload.success, false);
-      assert.ok(answer.payload.error.length > 5);
+      const response = await alice.request(type, payload);
+      assert.equal(response.type, `${type}_RESULT`);
+      assert.equal(response.payload.success, false);
+      assert.ok(response.payload.error.length > 5);
     }
-    const workers = await alice.ask('LIST_WORKERS', {});
+    const workers = await alice.request('LIST_WORKERS', {});
     assert.equal(workers.type, 'LIST_WORKERS_RESULT');
     assert.deepEqual(workers.payload.workers, []);
   });
 });
 
-// Agents do not end with the daemon, and it finds them again.
-describe('spawned agents and the end of the daemon', () => {
+// Agents outlive the daemon, which reconnects to them.
+describe('spawned agents and a crash of the daemon', () => {
   const daemon = sharedDaemon();
 
   test('they outlive its crash, reconnect, and can be released', async (t) => {
     const before = await Wire.connect(t, daemon.socket);
     await before.hello(unique('Alice'));
     const name = unique('Worker');
-    const { cli } = scribe(daemon);
-    const spawned = await before.ask('SPAWN', { name, cli }, kPatienceMs);
-    endAfter(t, spawned.payload.pid);
+    const { cli } = startRecorder(daemon);
+    const spawned = await before.request('SPAWN', { name, cli }, kTimeoutMs);
+    stopAfter(t, spawned.payload.pid);
     assert.equal(spawned.payload.success, true, spawned.payload.error);
     await daemon.crashAndRestart();
     assert.ok(runs(spawned.payload.pid));
     const after = await Wire.connect(t, daemon.socket);
     await after.hello(unique('Alice'));
-    const row = (await after.ask('LIST_WORKERS', {})).payload.workers[0];
+    const row = (await after.request('LIST_WORKERS', {})).payload.workers[0];
     assert.equal(row.name, name);
     assert.equal(row.pid, spawned.payload.pid);
-    const giveUp = Date.now() + kPatienceMs;
-    for (let here = false; !here;) {
-      const agents = (await after.ask('LIST_CONNECTED_AGENTS', {})).payload.agents;
-      here = agents.some((agent) => agent.name === name);
-      assert.ok(here || Date.now() < giveUp, `${name} is back`);
+    const deadline = Date.now() + kTimeoutMs;
+    for (let connected = false; !connected;) {
+      const agents = (await after.request('LIST_CONNECTED_AGENTS', {})).payload.agents;
+      connected = agents.some((agent) => agent.name === name);
+      assert.ok(connected || Date.now() < deadline, `${name} has reconnected`);
     }
-    const released = await after.ask('RELEASE', { name }, kPatienceMs);
+    const released = await after.request('RELEASE', { name }, kTimeoutMs);
     assert.equal(released.payload.success, true, released.payload.error);
-    await until(() => !runs(spawned.payload.pid), 'the host is gone');
+    await until(() => !runs(spawned.payload.pid), 'the host has exited');
   });
 });

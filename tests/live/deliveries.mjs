@@ -1,24 +1,24 @@
 /// tests/live/deliveries CLI… [--count N] [--modes a,b] [--situations a,b] [--jobs N] [--json FILE]
 ///
-/// For each agent, mode and situation: a fresh conversation, messages sent while the situation holds, and the scripted
-/// model's own record as the judge. Ends with 1 when a bar is missed.
+/// For each agent, mode and situation: a new conversation, messages sent while the situation holds, and a comparison with
+/// the requests of the scripted model. Exit code 1 if a bar is missed.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { kAgents, kModes, kSituations } from './harness/agents.mjs';
 import { runCell } from './harness/cell.mjs';
 import { failuresOf, progressLine, table } from './harness/report.mjs';
-import { where } from './harness/where.mjs';
+import { readEnvironment } from './harness/environment.mjs';
 
-function usage(sentence) {
-  console.error(`${sentence}\nusage: tests/live/deliveries CLI… [--count N] [--modes a,b] [--situations a,b] [--jobs N] ` +
+function usage(message) {
+  console.error(`${message}\nusage: tests/live/deliveries CLI… [--count N] [--modes a,b] [--situations a,b] [--jobs N] ` +
     `[--json FILE]\nCLI: ${Object.keys(kAgents).join(', ')}`);
   process.exit(2);
 }
 
-function chosen(given, all, what) {
-  const words = given === undefined ? all : given.split(',');
-  for (const word of words) if (!all.includes(word)) usage(`there is no ${what} "${word}"; there are ${all.join(', ')}`);
-  return words;
+function chosen(list, all, kind) {
+  const names = list === undefined ? all : list.split(',');
+  for (const name of names) if (!all.includes(name)) usage(`unknown ${kind} "${name}"; known are ${all.join(', ')}`);
+  return names;
 }
 
 function options() {
@@ -30,23 +30,23 @@ function options() {
   } catch (error) { usage(error.message); }
   const { values, positionals } = given;
   const clis = chosen(positionals.join(',') || undefined, Object.keys(kAgents), 'agent');
-  return { clis, where: where(usage), count: Number(values.count), jobs: Number(values.jobs), json: values.json,
+  return { clis, environment: readEnvironment(usage), count: Number(values.count), jobs: Number(values.jobs), json: values.json,
     modes: chosen(values.modes, kModes, 'mode'), situations: chosen(values.situations, kSituations, 'situation') };
 }
 
-const { clis, where: place, count, jobs, json, modes, situations } = options();
+const { clis, environment, count, jobs, json, modes, situations } = options();
 const cells = clis.flatMap((cli) => modes.flatMap((mode) => situations.map((situation) => ({ cli, mode, situation }))));
 const results = new Array(cells.length);
-const began = Date.now();
+const startedAt = Date.now();
 let next = 0;
 await Promise.all(Array.from({ length: jobs }, async (_, lane) => {
   while (next < cells.length) {
     const at = next++;
-    results[at] = await runCell(cells[at], count, { ...place, port: place.port + lane });
+    results[at] = await runCell(cells[at], count, { ...environment, port: environment.port + lane });
     console.error(`${String(at + 1).padStart(3)}/${cells.length} ${progressLine(results[at])}`);
   }
 }));
 console.log(table(results));
-console.error(`${cells.length} cells in ${Math.round((Date.now() - began) / 1000)} s`);
+console.error(`${cells.length} cells in ${Math.round((Date.now() - startedAt) / 1000)} s`);
 if (json) writeFileSync(json, `${JSON.stringify({ at: new Date().toISOString(), count, results }, null, 1)}\n`);
 process.exit(results.some((result) => failuresOf(result).length) ? 1 : 0);

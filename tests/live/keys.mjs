@@ -1,25 +1,25 @@
 /// tests/live/keys CLI… [--count N] [--load N] [--json FILE]
 ///
-/// A message is typed to an idle agent, and a user begins to type 1 to 300 ms after the paste. The model must get the message
-/// and the user's prompt apart, each exactly as written. Ends with 1 when they were mixed or a key was lost.
+/// A message is typed to an idle agent, and a user starts to type 1 to 300 ms after the paste. The model must get the message
+/// and the user's prompt separately, each exactly as written. Exit code 1 if they are mixed or a key is lost.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { kAgents } from './harness/agents.mjs';
 import { Control } from './harness/control.mjs';
 import { Load } from './harness/load.mjs';
-import { shownText } from './harness/messages.mjs';
+import { expectedText } from './harness/messages.mjs';
 import { ending, kPrompts, script } from './harness/script.mjs';
-import { Seat } from './harness/seat.mjs';
-import { pause, until } from './harness/waiting.mjs';
-import { where } from './harness/where.mjs';
+import { AgentSession } from './harness/agent_session.mjs';
+import { pause, until } from './harness/wait.mjs';
+import { readEnvironment } from './harness/environment.mjs';
 
 const kDelays = [1, 5, 10, 20, 40, 60, 80, 100, 130, 160, 200, 250, 300];
 const kKeyGapMs = 25;
 const kArriveMs = 60_000;
 
-function usage(sentence) {
-  console.error(`${sentence}\nusage: tests/live/keys CLI… [--count N] [--load N] [--json FILE]\nCLI: ${Object.keys(kAgents).join(', ')}`);
+function usage(message) {
+  console.error(`${message}\nusage: tests/live/keys CLI… [--count N] [--load N] [--json FILE]\nCLI: ${Object.keys(kAgents).join(', ')}`);
   process.exit(2);
 }
 
@@ -30,9 +30,9 @@ function options() {
       count: { type: 'string', default: '26' }, load: { type: 'string', default: '0' }, json: { type: 'string' } } });
   } catch (error) { usage(error.message); }
   const { values, positionals: clis } = given;
-  for (const cli of clis) if (!kAgents[cli]) usage(`there is no agent "${cli}"`);
+  for (const cli of clis) if (!kAgents[cli]) usage(`unknown agent "${cli}"`);
   if (clis.length === 0) usage('name at least one agent');
-  return { clis, place: where(usage), json: values.json, count: Number(values.count), load: Number(values.load) };
+  return { clis, environment: readEnvironment(usage), json: values.json, count: Number(values.count), load: Number(values.load) };
 }
 
 /// Waits without the granularity of timers.
@@ -42,18 +42,18 @@ async function exactly(ms) {
   while (performance.now() < end) await new Promise(setImmediate);
 }
 
-/// One message and one prompt of the user. The first key follows the first sign of the message on the screen, or, in every
-/// second round, the moment at which the message was accepted: the paste may then lie before or behind it.
-async function round(seat, control, n) {
+/// One message and one prompt of the user. The first key follows the first character of the message on the screen or, in
+/// every second round, the time at which the message was accepted: the paste may then come before or after it.
+async function round(session, control, n) {
   const delay = kDelays[Math.floor((n - 1) / 2) % kDelays.length];
   const by = n % 2 ? 'screen' : 'sending';
   const mark = `k${randomBytes(3).toString('hex')}`;
-  const body = `${mark} is to stay alone`;
+  const body = `${mark} must stay separate`;
   const prompt = kPrompts.say(n);
-  await seat.state(['idle']);
-  await pause(2_000);  // nobody typed a moment ago
+  await session.state(['idle']);
+  await pause(2_000);  // the user has not typed recently
   control.forget();
-  const { id, error } = await seat.relay.send('Alice', body, 'Bob');
+  const { id, error } = await session.relay.send('Alice', body, 'Bob');
   if (!id) return { n, delay, by, wrong: [`not sent: ${error}`] };
   if (by === 'screen') await until(() => control.drew(mark), 20_000, 1);
   await exactly(delay);
@@ -61,45 +61,45 @@ async function round(seat, control, n) {
     control.key(character);
     await exactly(kKeyGapMs);
   }
-  await enter(seat, control, prompt);
-  await until(() => seat.model.replied(ending(n)) && seat.model.reached(mark), kArriveMs);
-  const history = await settled(seat, id);
-  const { arrivals } = seat.model.arrival(mark);
+  await enter(session, control, prompt);
+  await until(() => session.model.replied(ending(n)) && session.model.reached(mark), kArriveMs);
+  const history = await settled(session, id);
+  const { arrivals } = session.model.arrival(mark);
   const wrong = [];
-  if (arrivals !== 1) wrong.push(`the model got the message ${arrivals} times; the history says ${history.state}`);
-  if (!seat.model.toldExactly(shownText('Bob', id, body))) wrong.push(`the message came as ${JSON.stringify(seat.model.textWith(mark))}`);
-  if (!seat.model.toldExactly(prompt)) wrong.push(`the prompt came as ${JSON.stringify(seat.model.textWith(`say ${n}`))}`);
-  if ((arrivals > 0) !== (history.state === 'delivered')) wrong.push(`the history says ${history.state}, ${history.reason}`);
-  if (wrong.length) wrong.push(await seat.pane.glimpse());
+  if (arrivals !== 1) wrong.push(`the model got the message ${arrivals} times; the history has ${history.state}`);
+  if (!session.model.receivedExactly(expectedText('Bob', id, body))) wrong.push(`the message came as ${JSON.stringify(session.model.textWith(mark))}`);
+  if (!session.model.receivedExactly(prompt)) wrong.push(`the prompt came as ${JSON.stringify(session.model.textWith(`say ${n}`))}`);
+  if ((arrivals > 0) !== (history.state === 'delivered')) wrong.push(`the history has ${history.state}, ${history.reason}`);
+  if (wrong.length) wrong.push(await session.pane.lastRows());
   return { n, delay, by, rows: history.history.length, wrong };
 }
 
-/// Gemini CLI by itself, without us, ignores an Enter in the first half second of a turn: a user presses it again.
-async function enter(seat, control, prompt) {
+/// Gemini CLI ignores an Enter in the first half second of a turn, also without the relay; a user presses it again.
+async function enter(session, control, prompt) {
   for (let tries = 0; tries < 3; ++tries) {
     await pause(300);
     control.key('\r');
-    if (await until(() => seat.model.asked(prompt), 3_000)) return;
+    if (await until(() => session.model.promptRequest(prompt), 3_000)) return;
   }
 }
 
-async function settled(seat, id) {
+async function settled(session, id) {
   let history;
-  await until(async () => ['delivered', 'failed', 'in_doubt'].includes((history = await seat.relay.ledger(id)).state), 15_000);
+  await until(async () => ['delivered', 'failed', 'in_doubt'].includes((history = await session.relay.trace(id)).state), 15_000);
   return history;
 }
 
-async function runAgent(cli, { place, count, load }) {
-  const seat = new Seat(cli, place);
+async function runAgent(cli, { environment, count, load }) {
+  const session = new AgentSession(cli, environment);
   const results = [];
   let burners, control;
   try {
-    await seat.open(script(...Array.from({ length: count }, (_, i) => i + 1)));
-    control = new Control(seat.pane.socket);
+    await session.open(script(...Array.from({ length: count }, (_, i) => i + 1)));
+    control = new Control(session.pane.socket);
     await pause(500);
     burners = new Load(load);
     for (let n = 1; n <= count; ++n) {
-      const result = await round(seat, control, n);
+      const result = await round(session, control, n);
       results.push(result);
       console.error(`${cli} ${n}: ${result.delay} ms after the ${result.by}, ${result.rows} rows; ` +
         (result.wrong.length ? `WRONG: ${result.wrong.join('\n    ')}` : 'good'));
@@ -111,9 +111,9 @@ async function runAgent(cli, { place, count, load }) {
   } finally {
     burners?.stop();
     control?.close();
-    await seat.close();
+    await session.close();
   }
-  console.log(`${kAgents[cli].title}: ${results.filter(({ wrong }) => !wrong.length).length} of ${count} apart and whole, load ${load}`);
+  console.log(`${kAgents[cli].title}: ${results.filter(({ wrong }) => !wrong.length).length} of ${count} separate and complete, load ${load}`);
   return { cli, count, results };
 }
 

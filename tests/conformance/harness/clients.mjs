@@ -1,4 +1,4 @@
-// The published clients as they are, with an ear at the frames they receive.
+// The unchanged published clients, with a record of the frames they receive.
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { until } from './until.mjs';
@@ -12,17 +12,17 @@ const classes = {
 };
 export const versions = Object.keys(classes);
 
-// 1.6.0 prints a line for each message whatever `quiet` says; the report belongs to the tests.
+// 1.6.0 prints a line for each message whatever `quiet` is; keep that out of the report.
 for (const method of ['log', 'warn', 'error']) {
-  const say = console[method];
-  console[method] = (...words) => { if (!/^\[(client|relay-client|sdk)/.test(String(words[0]))) say(...words); };
+  const print = console[method];
+  console[method] = (...words) => { if (!/^\[(client|relay-client|sdk)/.test(String(words[0]))) print(...words); };
 }
 
 let counter = 0;
 export const unique = (name) => `${name}${++counter}`;
 
-// One published client and all that reached it.
-export class Talker {
+// One published client and everything it received.
+export class TestClient {
   constructor(version, daemon, name, config = {}) {
     this.version = version;
     this.name = name;
@@ -35,7 +35,7 @@ export class Talker {
     this.client.processFrame = (frame) => { this.frames.push(frame); process(frame); };
     this.client.onMessage = (from, payload, id, meta, originalTo) => {
       this.messages.push({ from, payload, id, meta, originalTo });
-      this.answer?.(from, payload, id, meta, originalTo);
+      this.onMessage?.(from, payload, id, meta, originalTo);
     };
     this.client.onChannelMessage = (from, channel, body, envelope) => this.posts.push({ from, channel, body, envelope });
     this.client.onStateChange = (state) => this.states.push(state);
@@ -47,8 +47,8 @@ export class Talker {
   framesOf(type) { return this.frames.filter((frame) => frame.type === type); }
   get errors() { return this.framesOf('ERROR').map((frame) => frame.payload); }
 
-  until(condition, what, ms) {
-    return until(condition, () => `${this.name} (${this.version}): ${what}; frames: ${summary(this.frames)}`, ms);
+  until(condition, description, ms) {
+    return until(condition, () => `${this.name} (${this.version}): ${description}; frames: ${summary(this.frames)}`, ms);
   }
   untilReady(ms) { return this.until(() => this.client.state === 'READY', 'ready', ms); }
   untilMessages(count, ms) { return this.until(() => this.messages.length >= count, `${count} messages`, ms); }
@@ -58,27 +58,27 @@ export class Talker {
       `an ERROR like ${pattern}`, ms);
   }
 
-  // Everything this client said so far has been handled: frames of one connection are handled in order, and the
-  // daemon answers STATUS whoever asks (1.6.0 ignores the answer, its ear does not).
+  // Waits until the daemon has handled everything that this client sent: it handles the frames of a connection in order, and
+  // answers STATUS to any client (1.6.0 ignores the response, but it is recorded).
   async barrier() {
     const id = `barrier-${randomUUID()}`;
     this.client.send({ v: 1, type: 'STATUS', id, ts: Date.now(), payload: {} });
     await this.until(() => this.frames.some((frame) => frame.type === 'STATUS_RESPONSE' && frame.id === id),
-      'the answer to STATUS');
+      'the response to STATUS');
   }
 
-  cut() { this.client.socket.destroy(); }
-  leave() { this.client.destroy(); }
+  disconnect() { this.client.socket.destroy(); }
+  close() { this.client.destroy(); }
 }
 
 const summary = (frames) => JSON.stringify(frames.slice(-8).map((frame) => ({
   type: frame.type, id: frame.id, from: frame.from, payload: frame.payload, delivery: frame.delivery,
 }))).slice(0, 2000);
 
-// A connected client that leaves when its test ends.
+// A connected client that is closed when its test ends.
 export async function join(t, daemon, version, name, config) {
-  const talker = new Talker(version, daemon, name, config);
-  t.after(() => talker.leave());
-  await talker.client.connect();
-  return talker;
+  const client = new TestClient(version, daemon, name, config);
+  t.after(() => client.close());
+  await client.client.connect();
+  return client;
 }

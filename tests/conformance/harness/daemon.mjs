@@ -1,4 +1,4 @@
-// A daemon of our own in a temporary home and project, and the ways it may die.
+// A daemon in a temporary home and project.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import net from 'node:net';
@@ -17,16 +17,16 @@ export function canConnect(socketPath) {
 }
 
 export class Daemon {
-  // `environment` is added to an otherwise bare one; an undefined value takes a variable away.
+  // `environment` is added to a minimal one; an undefined value removes a variable.
   static async start({ environment = {} } = {}) {
     const daemon = new Daemon();
-    daemon.place = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'relay-c-')));
-    daemon.home = path.join(daemon.place, 'home');
-    daemon.project = path.join(daemon.place, 'project');
-    daemon.socket = path.join(daemon.place, 'r.sock');
+    daemon.directory = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'relay-c-')));
+    daemon.home = path.join(daemon.directory, 'home');
+    daemon.project = path.join(daemon.directory, 'project');
+    daemon.socket = path.join(daemon.directory, 'r.sock');
     mkdirSync(path.join(daemon.project, '.git'), { recursive: true });
     daemon.environment = {
-      PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: daemon.place, AGENT_RELAY_HOME: daemon.home, ...environment,
+      PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: daemon.directory, AGENT_RELAY_HOME: daemon.home, ...environment,
     };
     for (const [name, value] of Object.entries(daemon.environment))
       if (value === undefined) delete daemon.environment[name];
@@ -35,27 +35,27 @@ export class Daemon {
   }
 
   async launch() {
-    this.said = '';
+    this.output = '';
     this.child = spawn(process.env.RELAY_BIN, ['up', '--foreground', '--no-http', '--socket', this.socket],
       { cwd: this.project, env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] });
-    this.child.stdout.on('data', (bytes) => { this.said += bytes; });
-    this.child.stderr.on('data', (bytes) => { this.said += bytes; });
-    this.ended = new Promise((resolve) => this.child.once('exit', (code, signal) => {
+    this.child.stdout.on('data', (bytes) => { this.output += bytes; });
+    this.child.stderr.on('data', (bytes) => { this.output += bytes; });
+    this.exited = new Promise((resolve) => this.child.once('exit', (code, signal) => {
       this.exit = { code, signal };
       resolve();
     }));
     this.exit = undefined;
-    const giveUp = Date.now() + kReadyMs;
+    const deadline = Date.now() + kReadyMs;
     while (!(await canConnect(this.socket))) {
-      if (this.exit) throw new Error(`the daemon ended (${JSON.stringify(this.exit)}) and said: ${this.said}`);
-      if (Date.now() > giveUp) throw new Error(`the daemon did not listen within ${kReadyMs} ms and said: ${this.said}`);
+      if (this.exit) throw new Error(`the daemon exited (${JSON.stringify(this.exit)}); its output: ${this.output}`);
+      if (Date.now() > deadline) throw new Error(`the daemon did not listen within ${kReadyMs} ms; its output: ${this.output}`);
       await sleep(10);
     }
   }
 
   async signal(name) {
     if (!this.exit) this.child.kill(name);
-    await this.ended;
+    await this.exited;
   }
 
   async crash() { await this.signal('SIGKILL'); }
@@ -67,6 +67,6 @@ export class Daemon {
 
   async stop() {
     await this.signal('SIGTERM');
-    rmSync(this.place, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 }

@@ -1,4 +1,4 @@
-// One daemon for all the tests of a file.
+// One daemon for all tests of a file.
 import { after, before } from 'node:test';
 import { Daemon } from './daemon.mjs';
 

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// Waits for a truthy value and returns it; after `ms` fails with what was expected.
-export async function until(condition, what, ms = 5_000) {
-  const giveUp = Date.now() + ms;
+// Waits for a truthy value and returns it; after `ms` fails with the description.
+export async function until(condition, description, ms = 5_000) {
+  const deadline = Date.now() + ms;
   for (;;) {
     const value = condition();
     if (value) return value;
-    if (Date.now() > giveUp) throw new Error(`not within ${ms} ms: ${typeof what === 'function' ? what() : what}`);
+    if (Date.now() > deadline)
+      throw new Error(`not within ${ms} ms: ${typeof description === 'function' ? description() : description}`);
     await sleep(2);
   }
 }

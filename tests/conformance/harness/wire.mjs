@@ -1,4 +1,4 @@
-// The protocol by hand, for what no published client would do: old ids, topics, broken frames.
+// A raw connection, for frames that no published client sends: old ids, topics, malformed frames.
 import net from 'node:net';
 import { until } from './until.mjs';
 
@@ -40,36 +40,36 @@ export class Wire {
       this.frames.push(JSON.parse(this.pending.subarray(this.headerBytes, this.headerBytes + length).toString()));
       this.pending = this.pending.subarray(this.headerBytes + length);
       const last = this.frames.at(-1);
-      if (last.type === 'PING') this.say('PONG', last.payload);
+      if (last.type === 'PING') this.sendType('PONG', last.payload);
     }
   }
 
   write(bytes) { this.socket.write(bytes); }
   send(frame) { this.write(frameOf(JSON.stringify(frame))); return frame; }
-  say(type, payload, more) { return this.send(envelope(type, payload, more)); }
+  sendType(type, payload, more) { return this.send(envelope(type, payload, more)); }
 
   async hello(agent, { session, ...more } = {}) {
-    this.say('HELLO', { agent, session, ...more,
+    this.sendType('HELLO', { agent, session, ...more,
       capabilities: { ack: true, resume: true, max_inflight: 256, supports_topics: true, ...more.capabilities } });
     return (await this.untilFrame((frame) => frame.type === 'WELCOME', 'WELCOME')).payload;
   }
 
-  acknowledge(deliver) { this.say('ACK', { ack_id: deliver.id, seq: deliver.delivery.seq }); }
+  acknowledge(deliver) { this.sendType('ACK', { ack_id: deliver.id, seq: deliver.delivery.seq }); }
 
   framesOf(type) { return this.frames.filter((frame) => frame.type === type); }
-  untilFrame(condition, what, ms) {
+  untilFrame(condition, description, ms) {
     return until(() => this.frames.find(condition),
-      () => `${what}; closed: ${this.closed}; frames: ${JSON.stringify(this.frames.slice(-8)).slice(0, 2000)}`, ms);
+      () => `${description}; closed: ${this.closed}; frames: ${JSON.stringify(this.frames.slice(-8)).slice(0, 2000)}`, ms);
   }
   untilType(type, ms) { return this.untilFrame((frame) => frame.type === type, `a ${type} frame`, ms); }
   untilClosed(ms) {
     return until(() => this.closed, () => `the daemon closes; frames: ${JSON.stringify(this.frames).slice(0, 2000)}`, ms);
   }
 
-  // Asks and hears the answer that carries the same id.
-  async ask(type, payload, ms) {
-    const asked = this.say(type, payload);
-    return this.untilFrame((frame) => frame.id === asked.id || frame.payload.replyTo === asked.id, `answer to ${type}`,
+  // Sends a request and returns the response with the same id.
+  async request(type, payload, ms) {
+    const sent = this.sendType(type, payload);
+    return this.untilFrame((frame) => frame.id === sent.id || frame.payload.replyTo === sent.id, `response to ${type}`,
       ms);
   }
 }

@@ -1,8 +1,8 @@
-/// Processes that do nothing but use a processor, while a run is to happen on a busy machine.
+/// Processes that only use the processor, for runs on a busy machine.
 import { spawn } from 'node:child_process';
 
 const kForever = 'for (;;) {}';
-const kMaxMs = 60 * 60_000;  // they end by themselves, whatever happens to the run
+const kMaxMs = 60 * 60_000;  // they exit by themselves, also if the run crashes
 
 export class Load {
   #burners;

@@ -1,17 +1,17 @@
-/// The scripted model and what it saw. It is the judge: what an agent's program put before it, and nothing else, counts.
+/// The scripted model and the requests that it received. Only these requests decide what an agent's model got.
 ///
-/// Every later request repeats the conversation, so a message is counted by its places in one request, and an arrival is
-/// a rise of that count from one request to the next: a message shown, dropped and shown again has arrived twice.
+/// Every later request repeats the conversation, so a message is counted by its occurrences in one request, and an arrival
+/// is an increase of that count from one request to the next. A message that disappears and returns has arrived twice.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { must } from './waiting.mjs';
+import { must } from './wait.mjs';
 
 export class Model {
   #child;
   #log = { text: 0, events: [] };
   #seen = new Set();
-  requests = [];  // {at, texts, said}: when it came, what others told the model, what the model itself is quoted with
+  requests = [];  // {at, texts, replies}: time of arrival, input of the model, earlier replies of the model
 
   constructor(directory, tools, port) {
     Object.assign(this, { directory, tools, port, dumps: join(directory, 'requests'), logFile: join(directory, 'log') });
@@ -30,7 +30,7 @@ export class Model {
 
   stop() { this.#child?.kill(); }
 
-  /// Events of its log, read on from where the last call ended.
+  /// Events of its log; reads those added since the last call.
   get events() {
     let bytes = Buffer.alloc(0);
     try { bytes = readFileSync(this.logFile).subarray(this.#log.text); } catch { return this.#log.events; }
@@ -40,8 +40,8 @@ export class Model {
     return this.#log.events;
   }
 
-  /// Reads the requests that have come since.
-  look() {
+  /// Reads the requests that have arrived since the last call.
+  readRequests() {
     for (const name of readdirSync(this.dumps).sort()) {
       if (this.#seen.has(name)) continue;
       const path = join(this.dumps, name);
@@ -51,14 +51,14 @@ export class Model {
       const conversation = conversationOf(body);
       if (conversation) this.requests.push({ at: statSync(path).mtimeMs, name, ...conversation });
     }
-    return this.requests.sort((one, other) => (one.name < other.name ? -1 : 1));  // of two at once the later may be written first
+    return this.requests.sort((one, other) => (one.name < other.name ? -1 : 1));  // of two concurrent requests the later may be written first
   }
 
-  /// How a text came: {arrivals, first: the request that showed it first, counts: in each request}
+  /// {arrivals, first: the first request with the text, counts: occurrences in each request}
   arrival(text) {
     let before = 0, arrivals = 0, first;
     const counts = [];
-    for (const request of this.look()) {
+    for (const request of this.readRequests()) {
       const count = occurrences(request, text);
       if (count > before) {
         arrivals += count - before;
@@ -70,26 +70,25 @@ export class Model {
     return { arrivals, first, counts };
   }
 
-  reached(text) { return this.look().some((request) => occurrences(request, text) > 0); }
+  reached(text) { return this.readRequests().some((request) => occurrences(request, text) > 0); }
 
-  textWith(mark) { return this.look().flatMap((request) => request.texts).find((text) => text.includes(mark)); }
+  textWith(mark) { return this.readRequests().flatMap((request) => request.texts).find((text) => text.includes(mark)); }
 
-  /// Did a whole text, apart from blanks around it, stand as one of its own?
-  toldExactly(text) { return this.look().some((request) => request.texts.some((each) => each.trim() === text)); }
+  /// Whether the text, apart from surrounding spaces, was received as one complete text.
+  receivedExactly(text) { return this.readRequests().some((request) => request.texts.some((each) => each.trim() === text)); }
 
-  /// The request that brought a prompt, or its turn-th tool result. The log cuts what a hook has made long; the requests
-  /// themselves do not.
-  asked(prompt, turn = 0) {
+  /// The request with a prompt, or with its turn-th tool result. The log truncates long texts; the requests do not.
+  promptRequest(prompt, turn = 0) {
     const logged = this.events.find((event) =>
       event.ev === 'request' && event.turn === turn && event.user.includes(prompt));
     if (logged || turn > 0) return logged;
-    const request = this.look().find(({ texts }) => texts.some((text) => text.includes(prompt)));
+    const request = this.readRequests().find(({ texts }) => texts.some((text) => text.includes(prompt)));
     return request && { t: request.at / 1000 };
   }
   replied(text) { return this.events.find((event) => event.ev === 'reply_done' && event.text.includes(text)); }
   get cutReplies() { return this.events.filter((event) => event.ev === 'reply_done' && event.aborted); }
-  /// Is it kept by the agent as said?
-  keptAsSaid(text) { return this.look().some((request) => request.said.some((each) => each.includes(text))); }
+  /// Whether the agent's conversation has the reply unchanged.
+  hasCompleteReply(text) { return this.readRequests().some((request) => request.replies.some((each) => each.includes(text))); }
 }
 
 function occurrences(request, text) {
@@ -99,16 +98,16 @@ function occurrences(request, text) {
   return count;
 }
 
-/// The agent's conversation in a request of any of the four dialects; nothing for titles, summaries and other side calls.
+/// The agent's conversation in a request of any of the four APIs; nothing for titles, summaries and other side calls.
 function conversationOf(body) {
   const turns = body.messages ?? body.input ?? body.contents;
   if (!Array.isArray(turns) || isSideCall(body)) return undefined;
-  const texts = [], said = [];
+  const texts = [], replies = [];
   for (const turn of turns) {
     const own = turn.role === 'assistant' || turn.role === 'model' || /_call$|^reasoning$/.test(turn.type ?? '');
-    leaves(turn, own ? said : texts);
+    collectStrings(turn, own ? replies : texts);
   }
-  return { texts, said };
+  return { texts, replies };
 }
 
 function isSideCall(body) {
@@ -120,7 +119,7 @@ function isSideCall(body) {
 }
 
 /// Texts are compared in Unicode's composed form: an agent may write an accented letter as one character or as two.
-function leaves(value, into) {
+function collectStrings(value, into) {
   if (typeof value === 'string') into.push(value.normalize('NFC'));
-  else if (value && typeof value === 'object') for (const each of Object.values(value)) leaves(each, into);
+  else if (value && typeof value === 'object') for (const each of Object.values(value)) collectStrings(each, into);
 }

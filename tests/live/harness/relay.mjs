@@ -1,4 +1,4 @@
-/// The program under test, by its own command line, in a home of its own.
+/// The program under test, through its command line, in its own home.
 import { execFile } from 'node:child_process';
 
 export class Relay {
@@ -10,10 +10,10 @@ export class Relay {
     for (const name of ['AGENT_RELAY_NAME', 'AGENT_RELAY_HOST_SOCKET', 'TMUX', 'TMUX_PANE']) delete this.environment[name];
   }
 
-  /// Never throws: the exit code is part of the answer.
-  run(words, { input = '', timeout = 30_000 } = {}) {
+  /// Never throws: the exit code is part of the result.
+  run(args, { input = '', timeout = 30_000 } = {}) {
     return new Promise((resolve) => {
-      const child = execFile(this.program, words,
+      const child = execFile(this.program, args,
         { cwd: this.project, env: this.environment, timeout, maxBuffer: 1 << 26 },
         (error, stdout, stderr) => resolve({ code: error ? error.code ?? 1 : 0, stdout, stderr: stderr.trim() }));
       child.stdin.on('error', () => {});
@@ -21,9 +21,9 @@ export class Relay {
     });
   }
 
-  async json(...words) {
-    const answer = await this.run([...words, '--json']);
-    try { return JSON.parse(answer.stdout); } catch { return undefined; }
+  async json(...args) {
+    const result = await this.run([...args, '--json']);
+    try { return JSON.parse(result.stdout); } catch { return undefined; }
   }
 
   up() { return this.run(['up']); }
@@ -31,19 +31,19 @@ export class Relay {
 
   /// {id}, or {error}
   async send(to, body, from, mode) {
-    const words = ['send', to, '-', '--from', from, '--json', ...(mode ? ['--mode', mode] : [])];
-    const answer = await this.run(words, { input: `${body}\n` });
+    const args = ['send', to, '-', '--from', from, '--json', ...(mode ? ['--mode', mode] : [])];
+    const result = await this.run(args, { input: `${body}\n` });
     try {
-      const id = JSON.parse(answer.stdout).id;
+      const id = JSON.parse(result.stdout).id;
       if (id) return { id };
-    } catch { /* said below */ }
-    return { error: answer.stderr || answer.stdout || `exit code ${answer.code}` };
+    } catch { /* reported below */ }
+    return { error: result.stderr || result.stdout || `exit code ${result.code}` };
   }
 
   explain(name) { return this.json('explain', name); }
 
-  /// The last line of the ledger with its time, and all of them: {state, proof, reason, at, history}
-  async ledger(id) {
+  /// The last entry of the history, and all entries: {state, proof, reason, at, history}
+  async trace(id) {
     const history = (await this.json('trace', id))?.deliveries?.[0]?.history ?? [];
     return { ...history.at(-1), history };
   }

@@ -1,4 +1,4 @@
-/// What the model says to the person's prompts. Each number is asked once; every reply ends in words that show it whole.
+/// The model's replies to the user's prompts. Each number is used once; the last words of a reply show that it is complete.
 import { join } from 'node:path';
 
 export const kPrompts = {
@@ -15,7 +15,7 @@ export const noteFile = (project, n) => join(project, `note-${n}.txt`);
 
 const kSlow = { delay_ms: 50, chunk: 16 };
 const kCounting = Array.from({ length: 42 }, (_, i) => `Line ${i + 1} of a long answer, slowly.\n`).join('\n');
-/// Small figures, or an agent would believe its context full and compact the conversation we count in.
+/// Small numbers, so that the agent does not compact the conversation.
 const usage = { input: 1_000, output: 10 };
 
 const question = { question: 'Which colour?', header: 'Colour', multiSelect: false,

@@ -1,4 +1,4 @@
-// A published client in its own process that is told no socket path: prints where it looked and what became of it.
+// A published client without a configured socket path, in its own process: prints the path it chose and its state.
 import path from 'node:path';
 
 const modules = process.env.RELAY_CLIENTS;
@@ -7,10 +7,10 @@ let client;
 if (process.argv[2] === '1.6.0') {
   const { RelayClient } = await import(path.join(modules, 'agent-relay/dist/wrapper/client.js'));
   const { getProjectPaths } = await import(path.join(modules, 'agent-relay/dist/utils/project-namespace.js'));
-  client = new RelayClient({ agentName: 'Seeker', reconnect: false, socketPath: getProjectPaths().socketPath });
+  client = new RelayClient({ agentName: 'Client', reconnect: false, socketPath: getProjectPaths().socketPath });
 } else {
   const { RelayClient } = await import(path.join(modules, '@agent-relay/sdk/dist/client.js'));
-  client = new RelayClient({ agentName: 'Seeker', reconnect: false });
+  client = new RelayClient({ agentName: 'Client', reconnect: false });
 }
 client.onError = () => {};
 await client.connect().catch(() => {});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { join, kNew, kOld, Talker, unique, versions } from './harness/clients.mjs';
+import { join, kNew, kOld, TestClient, unique, versions } from './harness/clients.mjs';
 import { Daemon } from './harness/daemon.mjs';
 import { sharedDaemon } from './harness/shared.mjs';
 import { Wire } from './harness/wire.mjs';
@@ -11,18 +11,18 @@ const kMaxWelcomes = 6;      // both clients together; upstream reaches about ei
 const kMaxConnections = 40;  // exponential backoff makes far fewer
 
 // What can only be seen by waiting; all of it waits at once.
-describe('patience', { concurrency: true }, () => {
+describe('timing', { concurrency: true }, () => {
   const daemon = sharedDaemon();
 
-  const count = (talkers, state) =>
-    talkers.reduce((sum, talker) => sum + talker.states.filter((one) => one === state).length, 0);
+  const count = (clients, state) =>
+    clients.reduce((sum, client) => sum + client.states.filter((one) => one === state).length, 0);
 
   for (const version of versions) {
     test(`${version}: two clients with one name do not fight for ten seconds`, async (t) => {
       const name = unique('Twin');
       const first = await join(t, daemon, version, name);
-      const second = new Talker(version, daemon, name);
-      t.after(() => second.leave());
+      const second = new TestClient(version, daemon, name);
+      t.after(() => second.close());
       second.client.connect().catch(() => {});
       await sleep(kWatchMs);
       const twins = [first, second];
@@ -33,13 +33,13 @@ describe('patience', { concurrency: true }, () => {
       assert.equal(owners.length, 1, `one owner, not ${twins.map((twin) => twin.client.state)}`);
       const loser = twins.find((twin) => twin !== owners[0]);
       const error = loser.errors.find((one) => one.code === 'DUPLICATE_CONNECTION');
-      assert.equal(error?.fatal, true, `the loser was told: ${JSON.stringify(loser.errors)}`);
-      const speaker = await join(t, daemon, kNew, unique('Speaker'));
-      speaker.client.sendMessage(name, 'to the owner');
+      assert.equal(error?.fatal, true, `the errors of the loser: ${JSON.stringify(loser.errors)}`);
+      const sender = await join(t, daemon, kNew, unique('Sender'));
+      sender.client.sendMessage(name, 'to the owner');
       await owners[0].untilMessages(1);
       assert.equal(first.messages.length + second.messages.length, 1);
       if (version === kNew) {
-        assert.equal(owners[0], second, 'the newest wins where nobody claimed the name');
+        assert.equal(owners[0], second, 'the newest connection wins if the name is not claimed');
         assert.equal(count(twins, 'READY'), 2);
         assert.equal(first.client.state, 'DISCONNECTED');
       }
@@ -56,16 +56,16 @@ describe('patience', { concurrency: true }, () => {
     });
   }
 
-  test('a client that stops answering PING is let go', async (t) => {
+  test('a client that stops answering PING is disconnected', async (t) => {
     const own = await Daemon.start({ environment: { AGENT_RELAY_HEARTBEAT_MS: '500' } });
     t.after(() => own.stop());
     const wire = await Wire.connect(t, own.socket);
     await wire.hello('Mute');
-    wire.say = () => {};
+    wire.sendType = () => {};
     await wire.untilClosed(6_000);
   });
 
-  test('a truncated frame and then silence ends after the time for a handshake', async (t) => {
+  test('a client that is silent after a truncated frame is disconnected after the handshake timeout', async (t) => {
     const wire = await Wire.connect(t, daemon.socket);
     wire.write(Buffer.from([0, 0, 0, 80, 0x7b, 0x22]));
     await wire.untilClosed(9_000);

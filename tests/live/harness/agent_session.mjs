@@ -1,5 +1,5 @@
-/// One agent with everything around it: a person's terminal, the relay's host and daemon, a model. Made for one run of
-/// one cell and taken down with all it started.
+/// One agent with the user's terminal, the relay's host and daemon, and a model. Created for one run of one cell;
+/// close() stops everything it started.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,32 +9,32 @@ import { Model } from './model.mjs';
 import { Pane } from './pane.mjs';
 import { Relay } from './relay.mjs';
 import { ending, kPrompts } from './script.mjs';
-import { must, pause, until } from './waiting.mjs';
+import { must, pause, until } from './wait.mjs';
 
 const kReadyMs = 90_000;
 const kStateMs = 30_000;
 const kRequestMs = 60_000;
 
-/// Who is interrupted leaves nothing running.
+/// An interrupt stops everything.
 const kOpen = new Set();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
   process.once(signal, async () => {
-    await Promise.all([...kOpen].map((seat) => seat.close()));
+    await Promise.all([...kOpen].map((session) => session.close()));
     process.exit(130);
   });
 
-export class Seat {
-  /// where: {program, tools, state, port}; the agent's home below `state` is kept for the next run (first starts are slow)
-  constructor(cli, where) {
+export class AgentSession {
+  /// environment: {program, tools, state, port}. The agent's home below `state` is reused, because first starts are slow.
+  constructor(cli, environment) {
     this.cli = cli;
     this.agent = kAgents[cli];
-    this.where = where;
-    this.scratch = mkdtempSync(join(where.state, 'run-'));  // Gemini reads no settings below a world-writable place
-    this.project = join(where.state, `project-${cli}-${where.port}`);
-    this.home = join(where.state, `home-${cli}-${where.port}`);
-    this.pane = new Pane(`relay-live-${process.pid}-${where.port}`);
-    this.relay = new Relay(where.program, join(this.scratch, 'relay'), this.project);
-    this.model = new Model(join(this.scratch, 'model'), where.tools, where.port);
+    this.environment = environment;
+    this.scratch = mkdtempSync(join(environment.state, 'run-'));  // Gemini reads no settings below a world-writable directory
+    this.project = join(environment.state, `project-${cli}-${environment.port}`);
+    this.home = join(environment.state, `home-${cli}-${environment.port}`);
+    this.pane = new Pane(`relay-live-${process.pid}-${environment.port}`);
+    this.relay = new Relay(environment.program, join(this.scratch, 'relay'), this.project);
+    this.model = new Model(join(this.scratch, 'model'), environment.tools, environment.port);
     kOpen.add(this);
   }
 
@@ -45,25 +45,25 @@ export class Seat {
     await this.warm();
   }
 
-  /// Everything but the agent: its home, the model, the daemon.
+  /// Prepares everything but the agent: its home, the model, the daemon.
   async prepare(script) {
     rmSync(this.project, { recursive: true, force: true });
     for (const directory of [this.relay.home, this.project]) mkdirSync(directory, { recursive: true });
-    await promisify(execFile)(join(this.where.tools, 'prepare_home.sh'),
-      [this.cli, this.home, this.project, `${this.where.port}`]);
+    await promisify(execFile)(join(this.environment.tools, 'prepare_home.sh'),
+      [this.cli, this.home, this.project, `${this.environment.port}`]);
     await this.model.start(script(this.agent, this.project));
     await this.relay.up();
   }
 
-  /// What a shell says before it starts the agent.
-  surroundings() {
+  /// The shell commands before the start of the agent.
+  shellSetup() {
     return `. ${quoted(`${this.home}/env.sh`)}; ` +
       `export AGENT_RELAY_HOME=${quoted(this.relay.home)} RELAY_HOME=${quoted(this.relay.environment.RELAY_HOME)}`;
   }
 
   async launch() {
-    const words = [this.relay.program, '-n', 'Alice', this.cli, ...this.agent.arguments].map(quoted).join(' ');
-    await this.pane.open(this.project, `${this.surroundings()}; exec ${words}`);
+    const args = [this.relay.program, '-n', 'Alice', this.cli, ...this.agent.arguments].map(quoted).join(' ');
+    await this.pane.open(this.project, `${this.shellSetup()}; exec ${args}`);
   }
 
   async ready() {
@@ -71,7 +71,7 @@ export class Seat {
       const { state, composer } = await this.explain();
       return state === 'idle' && composer?.focused;  // a server may be idle before its screen is drawn
     }, kReadyMs,
-      async () => `it never became ready:\n${await this.pane.glimpse()}`);
+      async () => `the agent did not become ready:\n${await this.pane.lastRows()}`);
   }
 
   get isWarm() { return existsSync(join(this.home, '.warm')); }
@@ -81,7 +81,7 @@ export class Seat {
     if (this.isWarm) return;
     await this.typeDraft(kPrompts.say(0));
     await this.enterDraft(kPrompts.say(0), kReadyMs);
-    await must(() => this.model.replied(ending(0)), kReadyMs, 'the first prompt was not answered');
+    await must(() => this.model.replied(ending(0)), kReadyMs, 'the first prompt got no reply');
     await this.state(['idle']);
     writeFileSync(join(this.home, '.warm'), '');
   }
@@ -92,7 +92,7 @@ export class Seat {
     await this.relay.down();
     this.model.stop();
     if (process.env.LIVE_KEEP) return;
-    await until(() => {  // a hook of an agent that has just ended may still write its last line
+    await until(() => {  // a hook of the agent may still write its last line
       try {
         rmSync(this.scratch, { recursive: true, force: true });
         return true;
@@ -111,26 +111,26 @@ export class Seat {
       return wanted.includes(now.state) && now;
     }, ms, async () => {
       const { state, evidence = [], pending = [] } = await this.explain();
-      return [`it is ${state}, not ${wanted.join(' or ')}:`, ...evidence.map(({ source, detail }) => `${source}: ${detail}`),
-        `${pending.length} pending: ${pending[0]?.reason}`, await this.pane.glimpse()].join('\n');
+      return [`the state is ${state}, not ${wanted.join(' or ')}:`, ...evidence.map(({ source, detail }) => `${source}: ${detail}`),
+        `${pending.length} pending: ${pending[0]?.reason}`, await this.pane.lastRows()].join('\n');
     });
   }
 
-  /// Half a line, and sees it standing there.
+  /// Types a draft and waits until the relay reports it.
   async typeDraft(text) {
     await this.state(['idle']);
     await this.pane.type(text);
     await must(async () => (await this.draft()) === text, 5_000,
-      async () => `the draft "${text}" is not seen but "${await this.draft()}":\n${await this.pane.glimpse()}`);
+      async () => `the draft is "${await this.draft()}", not "${text}":\n${await this.pane.lastRows()}`);
   }
 
   async enterDraft(text, ms = kRequestMs) {
     await pause(150);
     await this.pane.press('Enter');
-    if (await until(() => this.model.asked(text), 4_000)) return;
+    if (await until(() => this.model.promptRequest(text), 4_000)) return;
     if ((await this.draft()) === text) await this.pane.press('Enter');
-    await must(() => this.model.asked(text), ms,
-      async () => `the model never got the prompt "${text}":\n${await this.pane.glimpse()}`);
+    await must(() => this.model.promptRequest(text), ms,
+      async () => `the model never got the prompt "${text}":\n${await this.pane.lastRows()}`);
   }
 
   async prompt(text) {
@@ -141,13 +141,13 @@ export class Seat {
   async openDialog(text, pattern = this.agent.dialog) {
     await this.prompt(text);
     await must(async () => pattern.test(await this.pane.screen()), kStateMs,
-      async () => `no dialog opened:\n${await this.pane.glimpse()}`);
+      async () => `no dialog opened:\n${await this.pane.lastRows()}`);
     await this.state(['blocked']);
   }
 
-  async dialogStands() {
+  async isDialogOpen() {
     return this.agent.dialog.test(await this.pane.screen()) && (await this.explain()).state === 'blocked';
   }
 }
 
-function quoted(word) { return `'${word.replaceAll("'", "'\\''")}'`; }
+function quoted(argument) { return `'${argument.replaceAll("'", "'\\''")}'`; }
