@@ -1,5 +1,5 @@
-# The one front door. Every target installs what it lacks (scripts/setup), so a bare Debian 12 with git and make is
-# enough. CMakePresets.json holds the real build; this file only names the things people want.
+# Every target installs the packages that it needs (scripts/setup), so Debian 12 with git and make is enough.
+# CMakePresets.json defines the build; this file names the common tasks.
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
@@ -11,15 +11,15 @@ JOBS ?= 2
 help:
 	@echo 'usage: make <target>'
 	@echo
-	@echo '  demo       build, then watch two agents talk in two terminals, and the daemon being killed'
-	@echo '  build      leave the program at build/release/agent-relay'
-	@echo '  test       everything: unit, simulation, crash, sanitizers, published clients   (about 20 minutes)'
-	@echo '  install    put agent-relay, and relay for short, under PREFIX ($(PREFIX); also DESTDIR)'
-	@echo '  uninstall  take them away again'
-	@echo '  bench      measure beside NATS, Redis and others in the same run   (BENCH=--quick)'
-	@echo '  fuzz       each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) under the sanitizers'
-	@echo '  format     clang-format over our sources'
-	@echo '  tidy       clang-tidy over our sources'
+	@echo '  demo       build, then show two agents in two terminals, and kill the daemon under load'
+	@echo '  build      build the program at build/release/agent-relay'
+	@echo '  test       run all tests: unit, simulation, crash, sanitizers, published clients   (about 20 minutes)'
+	@echo '  install    install agent-relay, and relay (the same program), under PREFIX ($(PREFIX); also DESTDIR)'
+	@echo '  uninstall  remove them'
+	@echo '  bench      run the benchmarks, beside NATS, Redis and others   (BENCH=--quick)'
+	@echo '  fuzz       run each fuzzer for FUZZ_SECONDS ($(FUZZ_SECONDS)) under the sanitizers'
+	@echo '  format     run clang-format on the sources'
+	@echo '  tidy       run clang-tidy on the sources'
 	@echo '  clean      remove build/'
 	@echo
 	@echo 'one test:  cmake --preset dev && ninja -C build/dev broker_test && build/dev/src/broker/broker_test'

@@ -1,4 +1,4 @@
-# Every library from outside, found once. docs/dependencies.md says why each is here.
+# Finds every external library once. docs/dependencies.md gives the reason for each.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)

@@ -1,9 +1,9 @@
 # How a folder becomes a library, a namespace and a test program.
 #
-#   relay_module(broker                  makes relay::broker, and broker_test when TESTS are named
+#   relay_module(broker                  creates relay::broker, and broker_test if there are TESTS
 #     SOURCES broker.cc topics.cc
-#     PUBLIC  relay::protocol            appears in our headers
-#     PRIVATE SQLite::SQLite3            only in our sources
+#     PUBLIC  relay::protocol            used in headers of the module
+#     PRIVATE SQLite::SQLite3            only in its sources
 #     TESTS   broker_test.cc)
 #
 # The link lines follow the code map of ARCHITECTURE.md. All modules share one include directory, so the compiler accepts any
@@ -38,11 +38,11 @@ if(RELAY_FUZZ)
   target_compile_options(relay_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# What a test says once needs no optimizer, and translating it takes half the time without. The code under test keeps its
-# flags, and so do tests that run long (see relay_test): of an inline function the linker keeps one copy, maybe theirs.
+# Test sources are compiled without optimization, which halves the time. The code under test keeps its flags, and so do long
+# tests (see relay_test): the linker keeps one copy of an inline function, which may be the test's.
 if(RELAY_TESTS)
   add_library(relay_test_flags INTERFACE)
-  target_compile_options(relay_test_flags INTERFACE -O0 -U_FORTIFY_SOURCE)  # the C library fortifies only what is optimized
+  target_compile_options(relay_test_flags INTERFACE -O0 -U_FORTIFY_SOURCE)  # the C library fortifies only optimized code
   target_link_libraries(relay_test_flags INTERFACE GTest::gtest)
 endif()
 
@@ -58,10 +58,9 @@ if(RELAY_TESTS)
   relay_precompiled(relay_test_pch ${CMAKE_SOURCE_DIR}/cmake/precompiled_test.h relay_test_flags)
 endif()
 
-# A target of a kind that RELAY_UNITY names is compiled as one file, which takes half the time or less: what its sources
-# share is read and instantiated once. Two of them may then not use one name for two things in their unnamed namespaces;
-# relay_apart(one.cc other.cc) has such sources compiled by themselves as ever. RELAY_UNITY_BATCH makes it several files, of
-# that many sources each, so that an edit costs less.
+# Targets of the kinds in RELAY_UNITY are compiled as one file, which takes half the time or less: shared headers are read and
+# instantiated once. Names in unnamed namespaces must then be unique; relay_apart(one.cc other.cc) compiles sources separately.
+# RELAY_UNITY_BATCH splits a target into files of that many sources, so that an edit costs less.
 set(RELAY_UNITY_BATCH 0 CACHE STRING "sources of a module that are compiled as one file; 0: all")
 function(relay_unity target kind)
   if(kind IN_LIST RELAY_UNITY)
@@ -94,7 +93,7 @@ endfunction()
 set(RELAY_THREADED_TESTS store_test net_test api_threads_test)
 
 # Puts a test under its label (`ctest -L unit`) and its program under a target (`ninja tests-unit`), so that a
-# sanitizer build makes only what it will run.
+# sanitizer build builds only what it runs.
 function(relay_label name label)
   set(labels ${label})
   if(name IN_LIST RELAY_THREADED_TESTS)
