@@ -126,10 +126,10 @@ void Activity::on(const transcripts::Thought& thought) { emit_block(ItemType::Th
 
 void Activity::emit_block(ItemType type, const std::string& id, std::string_view text) {
   if (text.empty()) return;
-  const auto shown = content(text);
+  const auto visible = content(text);
   auto block = blocks_.finish(type, id, text);
-  if (block && !shown.starts_with(std::string_view{block->text}.substr(0, block->emitted))) {
-    close_block(*block, "the transcript holds another text");
+  if (block && !visible.starts_with(std::string_view{block->text}.substr(0, block->emitted))) {
+    close_block(*block, "the transcript has another text");
     block.reset();
   }
   if (!block) {
@@ -137,8 +137,8 @@ void Activity::emit_block(ItemType type, const std::string& id, std::string_view
     blocks_.note_whole(type, id, text);
     emit(events::ItemStarted{.item_id = block->item, .item_type = type, .started_at = block->since});
   }
-  emit_delta(block->item, events::DeltaType::Text, std::string_view{shown}.substr(block->emitted));
-  const bool whole = shown.size() == text.size();
+  emit_delta(block->item, events::DeltaType::Text, std::string_view{visible}.substr(block->emitted));
+  const bool whole = visible.size() == text.size();
   emit(events::ItemCompleted{.item_id = block->item,
                              .completed_at = at_,
                              .result = whole ? std::nullopt : std::optional{json::object{{"cut", true}}},
@@ -146,7 +146,7 @@ void Activity::emit_block(ItemType type, const std::string& id, std::string_view
   block_started_at_ = at_;
 }
 
-/// The complete block never came: emits the received part and fails the item.
+/// The complete block never arrived: emits the received part and fails the item.
 void Activity::close_block(const StreamedBlocks::Block& block, std::string_view reason) {
   if (block.item.empty()) return;
   emit_delta(block.item, events::DeltaType::Text, std::string_view{block.text}.substr(block.emitted));
@@ -190,7 +190,7 @@ void Activity::on(const transcripts::ToolCall& tool) {
   emit_delta(item, events::DeltaType::ToolInput, tool.input);
   block_started_at_ = at_;
   Open open{tool.id, std::move(item), &kind, tool.input, at_};
-  if (tool.id.empty()) return complete(open, false, {});  // its result would not say whose it is
+  if (tool.id.empty()) return complete(open, false, {});  // its result could not be matched
   open_.push_back(std::move(open));
 }
 
@@ -202,15 +202,15 @@ void Activity::on(const transcripts::ToolResult& result) {
   if (result.at != 0) at_ = result.at;
   block_started_at_ = at_;
   // A result that differs from the streamed output (it was shortened for the model) repeats what was emitted.
-  if (const auto shown = content(result.text); shown.starts_with(open.printed))
-    emit_output(open, std::string_view{shown}.substr(open.printed.size()));
+  if (const auto visible = content(result.text); visible.starts_with(open.printed))
+    emit_output(open, std::string_view{visible}.substr(open.printed.size()));
   if (!open.effect_emitted) emit_tool_effect(open, result);
   if (!open.effect_emitted && open.kind->use == ToolCategory::Shell)
     open.failed = parse_outcome(result.text).exit_code.value_or(0) != 0;
   complete(open, result.failed || open.failed, {});
 }
 
-/// Of a failed tool, only a command is known to have run, by its exit code.
+/// Of a failed tool, only a command has certainly run, by its exit code.
 void Activity::emit_tool_effect(const Open& open, const transcripts::ToolResult& result) {
   const auto& kind = *open.kind;
   if (kind.use == ToolCategory::Shell) {

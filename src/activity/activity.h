@@ -12,7 +12,7 @@
 /// - Every started item is completed once; no event of an item follows its end.
 /// - Every event conforms to its table (events/) for any transcript; contents are cut, never dropped.
 /// - Memory is bounded: kMaxOpen calls, each with its input and output; blocks as in streamed_blocks.h.
-/// Pure; one thread. It does not know the agent: the caller sets `agentName`.
+/// Pure; one thread. It does not depend on the agent: the caller sets `agentName`.
 #pragma once
 
 #include <deque>
@@ -55,7 +55,7 @@ class Activity {
   TimedEvents take(const TextChunk& piece, WallMs at);
   /// `so_far`: all output of a tool that still runs.
   TimedEvents take_output(std::string_view tool, std::string_view so_far, WallMs at);
-  /// Fails all open items with this reason: the agent is gone, or follows another transcript.
+  /// Fails all open items with this reason: the agent has ended, or follows another transcript.
   TimedEvents end(std::string_view reason, WallMs at);
 
  private:
@@ -70,7 +70,7 @@ class Activity {
     std::string printed = {};     // the output emitted so far
   };
 
-  void on(const transcripts::SessionInfo&) { close_all("another session began"); }
+  void on(const transcripts::SessionInfo&) { close_all("another session started"); }
   void on(const transcripts::Text& text);
   void on(const transcripts::Thought& thought);
   void on(const transcripts::ModelInput&) { block_started_at_ = at_; }
@@ -106,8 +106,8 @@ class Activity {
   std::deque<Open> open_;
   StreamedBlocks blocks_;
   WallMs block_started_at_ = 0;  // since when the model writes its next block; 0: it has no input
-  std::string last_block_;       // its id may come again with appended text
-  std::uint64_t repeated_ = 0;   // how often it did
+  std::string last_block_;       // its id may occur again with appended text
+  std::uint64_t repeated_ = 0;   // number of occurrences
   std::uint64_t nameless_ = 0;   // items without an id
   std::size_t unparsed_ = 0;
   WallMs at_ = 0;        // of the current entry

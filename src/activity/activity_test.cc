@@ -223,7 +223,7 @@ TEST_F(ActivityTest, EmitsUpdatedTokensWithTheSameId) {
 TEST_F(ActivityTest, ConformsToTheTablesForStrangeInput) {
   const std::string huge(300'000, 'x');
   for (const auto* name :
-       {"Bash", "Edit", "Write", "Read", "exec", "apply_patch", "nobody knows", "", "Glob", "TodoWrite"})
+       {"Bash", "Edit", "Write", "Read", "exec", "apply_patch", "no such tool", "", "Glob", "TodoWrite"})
     for (const auto& input : {std::string{}, std::string{"["}, std::string{"[1]"}, std::string{"null"}, huge,
                               std::string{R"({"command":7,"file_path":[],"edits":{}})"},
                               R"({"command":")" + huge + R"(","file_path":")" + huge + "\"}",

@@ -24,7 +24,7 @@ struct KnownCommand {
   ItemType type = ItemType::TestRun;
 };
 
-constexpr auto kKnown = std::to_array<KnownCommand>({
+constexpr auto kCommandTypes = std::to_array<KnownCommand>({
     {"pytest"},
     {"py.test"},
     {"tox"},
@@ -193,11 +193,11 @@ ItemType type_of_words(const Words& words, std::size_t depth) {
       return ItemType::ToolCall;
     }
     const auto rest = std::span{words}.subspan(at + 1);
-    for (const auto& known : kKnown) {
-      if (program != known.program) continue;
-      const auto is_it = [&](std::string_view word) { return matches(known.word, word); };
-      if (known.word.empty() || std::ranges::any_of(rest.first(std::min<std::size_t>(rest.size(), 8)), is_it))
-        return known.type;
+    for (const auto& entry : kCommandTypes) {
+      if (program != entry.program) continue;
+      const auto is_it = [&](std::string_view word) { return matches(entry.word, word); };
+      if (entry.word.empty() || std::ranges::any_of(rest.first(std::min<std::size_t>(rest.size(), 8)), is_it))
+        return entry.type;
     }
     const bool of_tests = program.ends_with("_test") || program.ends_with("_tests") || program.ends_with("-test");
     if (of_tests && (!wrapped || program != words[at])) return ItemType::TestRun;

@@ -1,4 +1,4 @@
-/// Classifies a command line: tests, a build, a search, or anything else.
+/// Classifies a command line: tests, a build, a search, or another command.
 ///
 /// The line is only split into words, never run, and no decision depends on it: it labels an item for users. A line
 /// with several commands gets the most important type: tests before a build before a search.

@@ -28,8 +28,7 @@ bool is_file_header(std::string_view line) {
 }
 
 std::string cut(std::string text) {
-  const auto kept = text::truncate_utf8(text, events::kMaxContentBytes).size();
-  text.resize(kept);
+  text.resize(text::truncate_utf8(text, events::kMaxContentBytes).size());
   return text;
 }
 
@@ -43,12 +42,12 @@ Diff diff_between(std::string_view before, std::string_view after) {
   while (head < shorter && old_lines[head] == new_lines[head]) ++head;
   while (tail < shorter - head && old_lines[old_lines.size() - 1 - tail] == new_lines[new_lines.size() - 1 - tail])
     ++tail;
-  const auto begin = head - std::min(head, kContext);
-  const auto kept = std::min(tail, kContext);
+  const auto start = head - std::min(head, kContext);
+  const auto trailing = std::min(tail, kContext);
   const auto old_end = old_lines.size() - tail, new_end = new_lines.size() - tail;
   const auto place = [&](std::size_t end) {
-    const auto count = end + kept - begin;
-    return format("{},{}", count == 0 ? begin : begin + 1, count);
+    const auto count = end + trailing - start;
+    return format("{},{}", count == 0 ? start : start + 1, count);
   };
   Diff diff{.text = format("@@ -{} +{} @@\n", place(old_end), place(new_end)),
             .lines_changed = static_cast<std::int64_t>((old_end - head) + (new_end - head))};
@@ -56,10 +55,10 @@ Diff diff_between(std::string_view before, std::string_view after) {
     for (; from < to && diff.text.size() <= events::kMaxContentBytes; ++from)
       (diff.text += mark).append(lines[from]).append("\n");
   };
-  add(' ', old_lines, begin, head);
+  add(' ', old_lines, start, head);
   add('-', old_lines, head, old_end);
   add('+', new_lines, head, new_end);
-  add(' ', old_lines, old_end, old_end + kept);
+  add(' ', old_lines, old_end, old_end + trailing);
   diff.text = cut(std::move(diff.text));
   return diff;
 }

@@ -1,8 +1,8 @@
 /// Computes the change of a text as a unified diff.
 ///
 /// A transcript often has only the replaced part of a file: line numbers then count within that part. Common lines at
-/// start and end are left out except three; the middle appears once with `-` and once with `+`. No search for a minimal
-/// diff: the agent recorded what it replaced.
+/// start and end are omitted except three; the middle appears once with `-` and once with `+`. No search for a minimal
+/// diff: the agent recorded the replaced part.
 /// Pure.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Diff {
 /// Empty when they are equal.
 Diff diff_between(std::string_view before, std::string_view after);
 
-/// A diff somebody else wrote: without the lines that name files, counted, cut.
+/// A diff from the transcript: without the lines that name files, counted, cut.
 Diff diff_from(std::string_view unified);
 
 }  // namespace relay::activity

@@ -25,12 +25,12 @@ std::optional<Outcome> codex_json(std::string_view result) {
 /// Lines about the command, then `Output:`.
 std::optional<Outcome> codex_text(std::string_view result) {
   Outcome outcome;
-  bool known = false;
+  bool in_header = false;
   for (auto rest = result; !rest.empty();) {
     const auto end = rest.find('\n');
     const auto line = rest.substr(0, end);
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    if (line == "Output:" && known) {
+    if (line == "Output:" && in_header) {
       outcome.output = rest;
       return outcome;
     }
@@ -43,7 +43,7 @@ std::optional<Outcome> codex_text(std::string_view result) {
              !line.starts_with("Process running with session ID ") && !line.starts_with("Script completed") &&
              !line.starts_with("Script failed") && !line.starts_with("Script terminated"))
       return std::nullopt;
-    known = true;
+    in_header = true;
   }
   return std::nullopt;
 }
@@ -66,15 +66,15 @@ std::optional<Outcome> gemini_text(std::string_view result) {
   Outcome outcome{.exit_code = 0};
   // The program's notes about the command come after the command's output.
   for (bool more = true; more;) {
-    const auto begin = result.rfind('\n');
-    const auto line = begin == std::string_view::npos ? std::string_view{} : result.substr(begin + 1);
+    const auto line_end = result.rfind('\n');
+    const auto line = line_end == std::string_view::npos ? std::string_view{} : result.substr(line_end + 1);
     if (line.starts_with("Exit Code: "))
       outcome.exit_code = parse_number(line.substr(11));
     else if (line.starts_with("Error: ") || line.starts_with("Signal: ") || line.starts_with("Background PIDs: "))
       outcome.exit_code = outcome.exit_code == 0 ? std::nullopt : outcome.exit_code;
     else if (!line.starts_with("Process Group PGID: "))
       more = false;
-    if (more) result = result.substr(0, begin);
+    if (more) result = result.substr(0, line_end);
   }
   outcome.output = result == "(empty)" ? std::string_view{} : result;
   return outcome;

@@ -1,6 +1,6 @@
-/// Parses how a command ended from the result text that its model got.
+/// Parses the outcome of a command from the result text of its model.
 ///
-///     Claude Code   Exit code 2\n...                                              (only of one that failed)
+///     Claude Code   Exit code 2\n...                                              (only of a failed one)
 ///     Codex         Exit code: 0\nWall time: 0.1 seconds\nOutput:\n...            or JSON with output and metadata
 ///     Gemini CLI    <untrusted_context>\nOutput: ...\nExit Code: 2\n...           (no code: it was 0)
 ///

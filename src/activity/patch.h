@@ -3,7 +3,7 @@
 ///     *** Begin Patch
 ///     *** Add File: new.txt          then lines that start with +
 ///     *** Update File: old.txt       perhaps *** Move to: other.txt, then hunks: @@ and lines with a blank, - or +
-///     *** Delete File: gone.txt
+///     *** Delete File: removed.txt
 ///     *** End Patch
 ///
 /// Accepts any text; text that is not a patch has no files. Pure.

@@ -11,7 +11,7 @@ TEST(Patch, ReadsEveryKindOfChange) {
   const auto files = files_in_patch(
       "*** Begin Patch\n*** Add File: new.txt\n+one\n+two\n*** Update File: src/old.cc\n*** Move to: src/other.cc\n@@ "
       "int main\n"
-      " keep\n-out\n+in\n*** End of File\n*** Delete File: gone.txt\n*** End Patch\nnot part of it\n*** Add File: "
+      " keep\n-out\n+in\n*** End of File\n*** Delete File: removed.txt\n*** End Patch\nnot part of it\n*** Add File: "
       "no.txt\n");
   ASSERT_EQ(files.size(), 3U);
   EXPECT_EQ(files[0].change, Change::Created);
@@ -21,7 +21,7 @@ TEST(Patch, ReadsEveryKindOfChange) {
   EXPECT_EQ(files[1].moved_to, "src/other.cc");
   EXPECT_EQ(files[1].diff, "@@ int main\n keep\n-out\n+in\n");
   EXPECT_EQ(files[2].change, Change::Deleted);
-  EXPECT_EQ(files[2].path, "gone.txt");
+  EXPECT_EQ(files[2].path, "removed.txt");
 }
 
 TEST(Patch, AcceptsAHunkWithoutHeader) {

@@ -38,7 +38,7 @@ std::string events_of(const std::string& file) {
 
 struct Record : ::testing::TestWithParam<const char*> {};
 
-TEST_P(Record, GivesTheExpectedEvents) {
+TEST_P(Record, YieldsTheExpectedEvents) {
   const std::string file = GetParam();
   const auto expected = std::string{RELAY_ACTIVITY_TESTDATA "/"} + file.substr(0, file.rfind('.')) + ".events";
   const auto events = events_of(file);

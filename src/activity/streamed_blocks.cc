@@ -12,8 +12,8 @@ constexpr std::size_t kHeadBytes = 128;
 
 }  // namespace
 
-std::string_view due_delta(std::string_view text, std::size_t told) {
-  const auto rest = text.substr(std::min(told, text.size()));
+std::string_view due_delta(std::string_view text, std::size_t emitted) {
+  const auto rest = text.substr(std::min(emitted, text.size()));
   if (rest.size() >= kMinDeltaBytes) return rest;
   const auto end = rest.rfind('\n');
   return end == std::string_view::npos ? std::string_view{} : rest.substr(0, end + 1);
@@ -24,8 +24,8 @@ StreamedBlocks::Block* StreamedBlocks::append(events::ItemType type, std::string
   if (block == open_.end()) {
     for (auto& each : finished_) {
       if (each.type != type) continue;
-      const bool told_whole = !each.head.empty() && each.head.starts_with(piece.substr(0, each.head.size()));
-      if (told_whole) each = {type, std::string{id}, {}};
+      const bool emitted_whole = !each.head.empty() && each.head.starts_with(piece.substr(0, each.head.size()));
+      if (emitted_whole) each = {type, std::string{id}, {}};
       if (each.id == id) return nullptr;
     }
     if (open_.size() >= kMaxBlocks) return nullptr;  // its text is emitted when it is complete

@@ -20,8 +20,8 @@ namespace relay::activity {
 
 inline constexpr std::size_t kMinDeltaBytes = 256;
 
-/// The part of `text` behind `told` bytes that is due as a delta: whole lines, or everything once it is long enough.
-std::string_view due_delta(std::string_view text, std::size_t told);
+/// The part of `text` behind `emitted` bytes that is due as a delta: whole lines, or everything once it is long enough.
+std::string_view due_delta(std::string_view text, std::size_t emitted);
 
 class StreamedBlocks {
  public:
@@ -33,25 +33,26 @@ class StreamedBlocks {
     std::string id = {};      // the agent's own
     std::string item = {};    // of the events; empty until the owner has named it
     std::string text = {};    // so far; never more than an item may hold
-    std::size_t emitted = 0;  // bytes of it that went out as deltas
+    std::size_t emitted = 0;  // bytes of it that were emitted as deltas
     WallMs since = 0;
   };
 
-  /// The block that a piece belongs to, with the piece appended. Null when that block is finished already, or was told
-  /// whole before its first piece came. The pointer holds until the next call.
+  /// The block that a piece belongs to, with the piece appended. Null when that block is finished already, or was
+  /// emitted whole before its first piece arrived. The pointer holds until the next call.
   Block* append(events::ItemType type, std::string_view id, std::string_view piece);
-  /// Takes out the block of which `text` is the whole: the one with that id, else the oldest that `text` continues.
+  /// Removes and returns the block with the whole text `text`: the one with that id, else the oldest that `text`
+  /// continues.
   std::optional<Block> finish(events::ItemType type, std::string_view id, std::string_view text);
-  /// Notes a block that was told whole and never had a piece.
+  /// Records a block that was emitted whole and had no pieces.
   void note_whole(events::ItemType type, std::string_view id, std::string_view text);
-  /// Takes out every open block, oldest first.
+  /// Removes and returns every open block, oldest first.
   std::deque<Block> take_all();
 
  private:
   struct Finished {
     events::ItemType type{};
     std::string id = {};
-    std::string head = {};  // how its text begins, when it had no pieces
+    std::string head = {};  // the start of its text, when it had no pieces
   };
   void remember(Finished finished);
 

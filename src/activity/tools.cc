@@ -43,7 +43,7 @@ constexpr auto kTools = std::to_array<ToolKind>({
     {"list_dir", ToolCategory::Search, "dir_path"},
     {"grep_files", ToolCategory::Search, "pattern"},
     {"web_search_call", ToolCategory::Search, "query"},
-    // Gemini CLI; Codex calls one of them the same
+    // Gemini CLI; Codex uses one of the same names
     {"run_shell_command", ToolCategory::Shell, "command"},
     {"read_file", ToolCategory::Read, "file_path"},
     {"write_file", ToolCategory::Write, "file_path", "", "content"},
@@ -76,7 +76,7 @@ constexpr auto kTools = std::to_array<ToolKind>({
     {"plan_exit", ToolCategory::Plan},
 });
 
-/// A shell may be given words: then what it is to run is the last of three.
+/// A shell may get an array of words; the command is then the last of three.
 std::string text_in(const json::value* value) {
   if (value == nullptr) return {};
   if (value->is_string()) return std::string{value->get_string()};
@@ -97,8 +97,8 @@ std::string command_in_script(std::string_view script) {
   if (at != kNone) at = script.find("cmd", at);
   if (at == kNone) return {};
   at += 3;
-  const auto skip = [&](std::string_view letters) {
-    at = std::min(script.find_first_not_of(letters, at), script.size());
+  const auto skip = [&](std::string_view characters) {
+    at = std::min(script.find_first_not_of(characters, at), script.size());
   };
   if (at < script.size() && (script[at] == '"' || script[at] == '\'')) ++at;
   skip(" \t");

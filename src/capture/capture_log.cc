@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kLayout = "1\n";
 constexpr std::size_t kMaxVersionBytes = 64;
-constexpr std::size_t kMaxIdBytes = 128;  // a file name holds 255 bytes, and ours adds to the id
+constexpr std::size_t kMaxIdBytes = 128;  // a file name holds 255 bytes, and the suffix adds to the id
 constexpr std::size_t kHashDigits = 12;
 
 bool is_plain(char c) {
@@ -57,7 +57,7 @@ Result<CaptureLog> CaptureLog::open(const std::string& home) {
   if (!version) RELAY_TRY(root->create_once("VERSION", kLayout));
   // Empty: another program has created the file and is writing it now.
   if (version && !version->empty() && *version != kLayout)
-    return fail(format("{}/VERSION says this home belongs to another version of agent-relay; set RELAY_HOME", home));
+    return fail(format("{}/VERSION belongs to another version of agent-relay; set RELAY_HOME", home));
   return CaptureLog{RELAY_TRY(DiskDirectory::open_inside(home, {"events"}))};
 }
 
@@ -78,11 +78,11 @@ Result<void> CaptureLog::append(const Record& record, WallMs now) {
   while (written < 0 && errno == EINTR);
   if (written < 0) return fail_errno(format("cannot write {}/{}", events_->path(), name));
   if (static_cast<std::size_t>(written) < line.size())
-    return fail(format("{}/{} took only part of a line; is the disk full?", events_->path(), name));
+    return fail(format("{}/{} accepted only part of a line; is the disk full?", events_->path(), name));
   return {};
 }
 
-/// When another program rotates at the same time, its rotation is enough: until then lines go to the end of the full
+/// When another program rotates at the same time, its rotation is enough: until then lines are appended to the full
 /// file.
 Result<void> CaptureLog::rotate(const std::string& name) {
   const auto lock = events_->lock(".rotating");

@@ -136,7 +136,7 @@ TEST_F(CaptureLogTest, FollowsNoLink) {
   EXPECT_FALSE(CaptureLog::open(home()));
 }
 
-TEST_F(CaptureLogTest, DoesNotWaitForPipe) {
+TEST_F(CaptureLogTest, DoesNotBlockOnAPipe) {
   { auto log = opened(); }
   ASSERT_EQ(::mkfifo(file("s.jsonl").c_str(), 0600), 0);
   auto log = opened();

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 14> kKinds = {
 
 json::string text_of(std::string_view text) { return json::string{text.data(), text.size()}; }
 
-/// The longest prefix whose JSON fits.
+/// The largest prefix whose JSON fits.
 json::value cut_to(std::string_view text, std::size_t max_bytes) {
   for (auto room = max_bytes;; room /= 2) {
     json::value value = text_of(text::truncate_utf8(text, room));
@@ -58,9 +58,10 @@ json::value short_text(const std::string& text) { return cut_to(text, kMaxSource
 std::string_view name_of(RecordKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
 Result<Record> note(Source source, std::string_view type, std::string_view text) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || c == '-'; };
-  if (type.empty() || type.size() > kMaxNoteTypeBytes || !std::ranges::all_of(type, is_letter))
-    return fail(format("the type of a note is a word of 1 to {} lower-case letters, like decision", kMaxNoteTypeBytes));
+  const auto is_type_character = [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || c == '-'; };
+  if (type.empty() || type.size() > kMaxNoteTypeBytes || !std::ranges::all_of(type, is_type_character))
+    return fail(
+        format("the type of a note is a word of 1 to {} lower-case letters, such as decision", kMaxNoteTypeBytes));
   if (text.empty()) return fail("a note needs text");
   return Record{std::move(source), RecordKind::Note, {{"type", text_of(type)}, {"text", text_of(text)}}};
 }

@@ -51,7 +51,7 @@ struct Record {
   json::object data = {};
 };
 
-/// A note that the agent wants to keep: `type` is a word like decision, constraint, todo.
+/// A note that the agent records: `type` is a word like decision, constraint, todo.
 Result<Record> note(Source source, std::string_view type, std::string_view text);
 
 /// A line of a file with its time.
@@ -63,7 +63,7 @@ struct TimedRecord {
 Result<TimedRecord> parse_record(std::string_view line);
 
 /// Redacts secrets and cuts every value to its limit; ends with a newline. `data.cut` names the members of `data` that
-/// were cut or left out.
+/// were cut or omitted.
 std::string encode_line(Record record, WallMs now);
 
 }  // namespace relay::capture

@@ -101,10 +101,10 @@ void apply(std::size_t index, std::string& text) {
   std::size_t from = 0;
   re2::StringPiece found[2];
   while (from < text.size() && compiled(index).Match(input, from, text.size(), re2::RE2::UNANCHORED, found, 2)) {
-    const auto begin = static_cast<std::size_t>(found[1].data() - text.data());
-    from = begin + found[1].size();
+    const auto start = static_cast<std::size_t>(found[1].data() - text.data());
+    from = start + found[1].size();
     if (!has_what_it_needs({found[1].data(), found[1].size()}, rule.need)) continue;
-    out.append(text, copied, begin - copied).append(mark(rule.kind));
+    out.append(text, copied, start - copied).append(mark(rule.kind));
     copied = from;
   }
   if (copied == 0) return;

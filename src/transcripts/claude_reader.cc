@@ -1,6 +1,6 @@
 /// Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, one row per block of a reply.
 ///
-/// A reply of the model spans several rows with the same message.id and requestId, each with the usage known so far;
+/// A reply of the model spans several rows with the same message.id and requestId, each with the usage so far;
 /// rows are identified by `uuid`. docs/agents.md has the measurements.
 #include <algorithm>
 #include <array>
@@ -49,7 +49,7 @@ class ClaudeReader final : public LineReader {
     else if (type == "system")
       read_system(row);
     else
-      emit_unknown(type, "a row of a type that is not known");
+      emit_unknown(type, "a row of an unknown type");
   }
 
   void emit_session(const json::object& row) {
@@ -70,7 +70,7 @@ class ClaudeReader final : public LineReader {
 
   void read_blocks(const json::object& row, const json::object& message, const std::string& id) {
     const auto* blocks = array_member(message, "content");
-    if (blocks == nullptr) return emit_unknown("assistant", "its content is no list of blocks");
+    if (blocks == nullptr) return emit_unknown("assistant", "its content is not a list of blocks");
     const bool whole = !is_true(row, "isAbortedMidStream");
     for (std::size_t at = 0; at < std::min(blocks->size(), kMaxEntriesPerLine); ++at) {
       if (!(*blocks)[at].is_object()) continue;
@@ -85,7 +85,7 @@ class ClaudeReader final : public LineReader {
         entries_.push_back(
             make_tool_call(short_string(block, "id"), short_string(block, "name"), block.if_contains("input")));
       else if (type != "redacted_thinking" && !type.ends_with("_tool_result"))
-        emit_unknown(type, "a block of a kind that is not known");
+        emit_unknown(type, "a block of an unknown kind");
     }
   }
 

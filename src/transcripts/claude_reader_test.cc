@@ -46,7 +46,7 @@ TEST(ClaudeReader, ReadsSenderAndIdOfPeerMessages) {
   ASSERT_EQ(peers.size(), 8U);
   EXPECT_NE(peers[0].text.find("Relay message from Carol [m-0001]: hello over the socket"), std::string::npos);
   EXPECT_EQ(peers[0].from, "relay:Carol");
-  EXPECT_EQ(peers[0].message_id, "") << "its id was no UUID, which Claude does not record";
+  EXPECT_EQ(peers[0].message_id, "") << "its id is not a UUID, and Claude records only UUIDs";
   EXPECT_EQ(peers[1].from, "unknown");
   EXPECT_EQ(peers[2].text, "Relay message from Carol [m-0003]: hello while busy") << "taken between two tool calls";
   EXPECT_EQ(peers[3].message_id, "0a0a0a0a-1111-4222-8333-000000000011");

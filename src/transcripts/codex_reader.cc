@@ -60,7 +60,7 @@ class CodexReader final : public LineReader {
     else if (type == "compacted")
       emit_prompt({.text = long_string(*payload, "message"), .origin = Origin::Program});
     else
-      emit_unknown(type, "a line of a type that is not known");
+      emit_unknown(type, "a line of an unknown type");
   }
 
   void read_session(const json::object& payload) {
@@ -86,7 +86,7 @@ class CodexReader final : public LineReader {
     else if (type.ends_with("_call") && !contains(kIgnoredItems, type))
       read_call(item, type);
     else if (!contains(kIgnoredItems, type))
-      emit_unknown(type, "an item of a kind that is not known");
+      emit_unknown(type, "an item of an unknown kind");
   }
 
   void read_message(const json::object& item, std::string id) {
@@ -166,14 +166,14 @@ class CodexReader final : public LineReader {
     } else if (type == "patch_apply_end") {
       read_tool_effect(event, short_string(event, "call_id"), "FileChange");
     } else if (!contains(kIgnoredEvents, type)) {
-      emit_unknown(type, "an event that is not known");
+      emit_unknown(type, "an unknown event");
     }
   }
 
   /// Newer versions write an item, older ones an event.
   void read_tool_effect(const json::object& effect, const std::string& id, std::string_view type) {
     const bool is_command = type == "CommandExecution";
-    if ((!is_command && type != "FileChange") || (!id.empty() && !items_.add("deed " + id))) return;
+    if ((!is_command && type != "FileChange") || (!id.empty() && !items_.add("effect " + id))) return;
     const auto status = short_string(effect, "status");
     if (status == "declined" || status == "in_progress") return;
     if (is_command) return read_command(effect, id);

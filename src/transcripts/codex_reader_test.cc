@@ -35,15 +35,15 @@ TEST(CodexReader, EmitsATextThatIsWrittenTwiceOnce) {
 }
 
 TEST(CodexReader, ReadsTheOriginOfInputs) {
-  std::vector<std::string> person, hook;
+  std::vector<std::string> user, hook;
   for (const auto& prompt : only<ModelInput>(session())) {
-    if (prompt.origin == Origin::User) person.push_back(prompt.text);
+    if (prompt.origin == Origin::User) user.push_back(prompt.text);
     if (prompt.origin == Origin::Hook) hook.push_back(prompt.text);
   }
-  EXPECT_EQ(person, (std::vector<std::string>{"please greet bob", "two texts please", "show a fence", "ponder this",
-                                              "Relay message from Carol [q-0001]: hello through the queue",
-                                              "two texts please", "Relay message from Carol [q-0002]: hello while busy",
-                                              "think slowly", "hit the usage limit"}));
+  EXPECT_EQ(user, (std::vector<std::string>{"please greet bob", "two texts please", "show a fence", "ponder this",
+                                            "Relay message from Carol [q-0001]: hello through the queue",
+                                            "two texts please", "Relay message from Carol [q-0002]: hello while busy",
+                                            "think slowly", "hit the usage limit"}));
   EXPECT_EQ(hook.size(), 11U);
   EXPECT_EQ(std::ranges::count(hook, "Relay message from Carol [abc-PostToolUse]: context by hook"), 2);
 }

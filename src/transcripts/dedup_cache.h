@@ -15,7 +15,7 @@ template <class Value>
 class DedupCache {
  public:
   [[nodiscard]] bool has(std::string_view key) const { return values_.contains(std::string{key}); }
-  /// False when the key was known.
+  /// False if the key is already present.
   bool add(std::string_view key) { return at(key).second; }
   /// The value of the key, created if it is new.
   std::pair<Value&, bool> at(std::string_view key) {

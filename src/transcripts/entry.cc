@@ -11,7 +11,7 @@ std::string_view complete_lines(const Text& text) {
 
 std::string_view name_of(Origin origin) {
   switch (origin) {
-    case Origin::User: return "person";
+    case Origin::User: return "user";
     case Origin::Peer: return "peer";
     case Origin::Hook: return "hook";
     case Origin::Program: return "program";

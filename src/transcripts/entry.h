@@ -34,14 +34,14 @@ struct Text {
 /// The complete lines of a text: all of it, or without the last line when it was interrupted.
 std::string_view complete_lines(const Text& text);
 
-/// The model's reasoning. Not addressed to anyone.
+/// The model's reasoning. Not addressed to any recipient.
 struct Thought {
   std::string id = {};
   std::string text = {};
 };
 
 enum class Origin : std::uint8_t {
-  User,     // typed, pasted, queued; everything that reached the agent as the user's input
+  User,     // typed, pasted, queued: all input that reached the agent as the user's
   Peer,     // through the agent's own interface for other sessions
   Hook,     // context that a hook added
   Program,  // the agent program itself: reminders, environment, the summary after a compaction
@@ -51,7 +51,7 @@ std::string_view name_of(Origin origin);
 /// Input of the model. Once it is recorded, the model has it or gets it with its next request.
 struct ModelInput {
   std::string id = {};
-  std::string text = {};  // as the model sees it; the program may wrap a peer's text in sentences
+  std::string text = {};  // as the model receives it; the program may wrap a peer's text in sentences
   Origin origin = Origin::User;
   std::string from = {};        // Peer: the sender's name for itself; Hook: the hook's event
   std::string message_id = {};  // the sender's id, where the agent records it
@@ -79,7 +79,7 @@ struct ToolResult {
   WallMs at = 0;  // when it arrived, if that differs from the time of its line
 };
 
-/// A command that ran, where the transcript has more than the tool's result. Comes before that result.
+/// A command that ran, where the transcript has more than the tool's result. It precedes that result.
 struct CommandRun {
   std::string tool = {};  // the ToolCall; a script may run several commands, and then this is no ToolCall's id
   std::string text = {};  // empty: the input of the ToolCall

@@ -1,4 +1,4 @@
-/// Transcripts of real agents with known output: every command is extracted once, and nothing else.
+/// Transcripts of real agents with known output: every command is extracted once, and no other text is.
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -15,35 +15,35 @@ json::value parsed(const std::string& path) {
   return *std::move(value);
 }
 
-json::array heard_in(const Entries& entries) {
-  json::array heard;
+json::array commands_in(const Entries& entries) {
+  json::array commands;
   for (const auto& text : testing::only<Text>(entries))
     for (const auto& utterance : commands::extract(complete_lines(text))) {
       const auto* command = std::get_if<commands::SendCommand>(&utterance);
       EXPECT_NE(command, nullptr) << "neither a command nor a command error: " << text.text;
-      if (command != nullptr) heard.push_back(json::array{command->to, command->body});
+      if (command != nullptr) commands.push_back(json::array{command->to, command->body});
     }
-  return heard;
+  return commands;
 }
 
-TEST(Extraction, GivesExactlyTheCommandsOfTheModel) {
-  const auto golden = parsed(RELAY_TRANSCRIPTS_TESTDATA "/heard.json");
+TEST(Extraction, YieldsExactlyTheCommandsOfTheModel) {
+  const auto golden = parsed(RELAY_TRANSCRIPTS_TESTDATA "/commands.json");
   for (const auto& [file, expected] : golden.as_object()) {
     const std::string name{file};
     const auto reader = testing::reader_for(name);
-    EXPECT_EQ(heard_in(testing::read_all(*reader, testing::record_lines(name))), expected) << name;
+    EXPECT_EQ(commands_in(testing::read_all(*reader, testing::record_lines(name))), expected) << name;
   }
 }
 
-TEST(Extraction, GivesNothingTwiceForARepeatedTranscript) {
-  const auto golden = parsed(RELAY_TRANSCRIPTS_TESTDATA "/heard.json");
+TEST(Extraction, YieldsNothingTwiceForARepeatedTranscript) {
+  const auto golden = parsed(RELAY_TRANSCRIPTS_TESTDATA "/commands.json");
   for (const auto& [file, expected] : golden.as_object()) {
     const std::string name{file};
     const auto reader = testing::reader_for(name);
     const auto lines = testing::record_lines(name);
     testing::read_all(*reader, lines);
     reader->restart();
-    EXPECT_EQ(heard_in(testing::read_all(*reader, lines)), json::array{}) << name;
+    EXPECT_EQ(commands_in(testing::read_all(*reader, lines)), json::array{}) << name;
   }
 }
 
@@ -63,7 +63,7 @@ std::vector<std::string> as_records(const std::string& text, std::size_t number)
 }
 
 /// The source of all recorded screens, in each agent's form of a record.
-TEST(Extraction, GivesTheSameCommandsForEveryAgent) {
+TEST(Extraction, YieldsTheSameCommandsForEveryAgent) {
   std::vector<std::unique_ptr<Reader>> readers;
   readers.push_back(claude_reader());
   readers.push_back(codex_reader());
@@ -81,7 +81,7 @@ TEST(Extraction, GivesTheSameCommandsForEveryAgent) {
       for (std::size_t agent = 0; agent < readers.size(); ++agent)
         for (auto& entry : readers[agent]->read(records[agent])) entries[agent].push_back(std::move(entry));
     }
-    for (const auto& told : entries) EXPECT_EQ(heard_in(told), expected) << each.at("recordings");
+    for (const auto& each_entries : entries) EXPECT_EQ(commands_in(each_entries), expected) << each.at("recordings");
   }
   EXPECT_EQ(texts, 47U);
 }

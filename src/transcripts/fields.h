@@ -10,7 +10,7 @@
 
 namespace relay::transcripts {
 
-/// Parses one line as an object. A lone surrogate, which JavaScript programs leave when they cut a text, becomes
+/// Parses one line as an object. A lone surrogate, which JavaScript programs produce when they cut a text, becomes
 /// U+FFFD.
 Result<json::object> parse_line(std::string_view line);
 

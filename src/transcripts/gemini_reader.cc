@@ -24,13 +24,13 @@ constexpr std::string_view kHookClose = "</hook_context>";
 /// The text of a message as emitted so far, without white space.
 class SeenText {
  public:
-  /// The new part of this text: all of it, the part appended to the known text, or nothing.
+  /// The new part of this text: all of it, the part appended to the earlier text, or nothing.
   std::string_view added(std::string_view text) {
-    const auto words = without_white_space(text);
-    const bool goes_on = words.size() >= length_ && sha256(std::string_view{words}.substr(0, length_)) == digest_;
-    const auto fresh = goes_on ? text.substr(after(text, length_)) : text;
-    length_ = words.size();
-    digest_ = sha256(words);
+    const auto compact = without_white_space(text);
+    const bool continues = compact.size() >= length_ && sha256(std::string_view{compact}.substr(0, length_)) == digest_;
+    const auto fresh = continues ? text.substr(after(text, length_)) : text;
+    length_ = compact.size();
+    digest_ = sha256(compact);
     return std::ranges::all_of(fresh, is_white_space) ? std::string_view{} : fresh;
   }
 
@@ -52,11 +52,11 @@ class GeminiReader final : public LineReader {
 
  private:
   void read_object(const json::object& line) override {
-    if (line.contains("$rewindTo")) return;  // what follows is new, with ids of its own
+    if (line.contains("$rewindTo")) return;  // the following lines are new, with their own ids
     if (const auto* set = object_member(line, "$set")) return read_set(*set);
     if (line.contains("sessionId")) return read_session(line);
     if (line.contains("type")) return read_message(line);
-    emit_unknown("", "a line of a kind that is not known");
+    emit_unknown("", "a line of an unknown kind");
   }
 
   void read_session(const json::object& line) {
@@ -91,7 +91,7 @@ class GeminiReader final : public LineReader {
     else if (type == "info" && texts_.at("notice " + id).second)
       read_info(message);
     else if (type != "error" && type != "info" && type != "warning")
-      emit_unknown(type, "a message of a type that is not known");
+      emit_unknown(type, "a message of an unknown type");
   }
 
   void read_reply(const json::object& message, const std::string& id) {
@@ -131,20 +131,20 @@ class GeminiReader final : public LineReader {
         entries_.push_back(make_tool_call(id, short_string(call, "name"), call.if_contains("args")));
       const auto* result = array_member(call, "result");
       if (result == nullptr || !texts_.at("result " + id).second) continue;
-      const auto* shown = object_member(call, "resultDisplay");  // of a refused call: what it wanted
-      if (shown != nullptr && short_string(call, "status") == "success") read_change(id, *shown);
+      const auto* display = object_member(call, "resultDisplay");  // of a refused call: the requested change
+      if (display != nullptr && short_string(call, "status") == "success") read_change(id, *display);
       read_result(id, *result, short_string(call, "status") == "error" || short_string(call, "status") == "cancelled",
                   text::parse_iso_time(short_string(call, "timestamp")).value_or(0));
     }
   }
 
-  void read_change(const std::string& id, const json::object& shown) {
-    auto path = truncated(long_string(shown, "filePath"), kMaxToolText);
-    if (path.empty() || !shown.contains("fileDiff")) return;
+  void read_change(const std::string& id, const json::object& display) {
+    auto path = truncated(long_string(display, "filePath"), kMaxToolText);
+    if (path.empty() || !display.contains("fileDiff")) return;
     entries_.push_back(FileChange{.tool = id,
-                                  .change = is_true(shown, "isNewFile") ? Change::Created : Change::Edited,
+                                  .change = is_true(display, "isNewFile") ? Change::Created : Change::Edited,
                                   .path = std::move(path),
-                                  .diff = long_string(shown, "fileDiff")});
+                                  .diff = long_string(display, "fileDiff")});
   }
 
   /// The line has the time of the reply; the call records when it ended.
@@ -175,9 +175,9 @@ class GeminiReader final : public LineReader {
                      .reasoning = count_member(tokens, "thoughts")};
     if (usage.input && usage.cache_read && *usage.cache_read <= *usage.input) *usage.input -= *usage.cache_read;
     if (usage.output && usage.reasoning) *usage.output += *usage.reasoning;
-    auto& known = usages_.at(id).first;
-    if (known == usage) return;
-    known = usage;
+    auto& last = usages_.at(id).first;
+    if (last == usage) return;
+    last = usage;
     entries_.push_back(std::move(usage));
   }
 
@@ -197,9 +197,9 @@ class GeminiReader final : public LineReader {
   }
 
   void emit_hook_context(const std::string& id, std::string_view text, std::string_view event) {
-    const auto begin = text.rfind(kHookOpen);
-    if (begin == std::string_view::npos) return;
-    text.remove_prefix(begin + kHookOpen.size());
+    const auto start = text.rfind(kHookOpen);
+    if (start == std::string_view::npos) return;
+    text.remove_prefix(start + kHookOpen.size());
     entries_.push_back(ModelInput{.id = id,
                                   .text = std::string{text.substr(0, text.rfind(kHookClose))},
                                   .origin = Origin::Hook,

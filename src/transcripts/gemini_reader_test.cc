@@ -36,13 +36,13 @@ TEST(GeminiReader, EmitsARepeatedMessageOnce) {
 }
 
 TEST(GeminiReader, DistinguishesUserAndHookText) {
-  std::vector<std::string> person, hook;
+  std::vector<std::string> user, hook;
   for (const auto& prompt : only<ModelInput>(session())) {
-    if (prompt.origin == Origin::User) person.push_back(prompt.text);
+    if (prompt.origin == Origin::User) user.push_back(prompt.text);
     if (prompt.origin == Origin::Hook) hook.push_back(prompt.from + ": " + prompt.text);
   }
-  ASSERT_EQ(person.size(), 6U);
-  EXPECT_EQ(person[0], "please greet bob");
+  ASSERT_EQ(user.size(), 6U);
+  EXPECT_EQ(user[0], "please greet bob");
   ASSERT_EQ(hook.size(), 7U);
   EXPECT_EQ(hook[0], "BeforeAgent: Relay message from Carol [abc-BeforeAgent]: context by hook");
   EXPECT_EQ(hook[2], "AfterTool: Relay message from Carol [abc-AfterTool]: context by hook");

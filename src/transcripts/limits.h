@@ -1,4 +1,4 @@
-/// Bounds for transcripts. Every field of an Entry keeps to them; a longer one is cut and marked.
+/// Bounds for transcripts. Every field of an Entry is within them; a longer one is cut and marked.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 /// Reads the lines of an agent's transcript into entries. One reader class per agent, one reader per file.
 ///
-/// Invariants: pure; accepts any bytes, none are fatal; a record that was read before (same id and content) gives no
+/// Invariants: pure; accepts any bytes, none are fatal; a record that was read before (same id and content) yields no
 ///   entry again, within the last kMaxRememberedIds; memory is bounded.
 /// Threading: one thread, no I/O, no clock.
 #pragma once
@@ -21,7 +21,7 @@ class Reader {
   /// of another.
   [[nodiscard]] virtual WallMs written_at() const = 0;
 
-  /// The file starts again (it was truncated or replaced): the state of the turn is reset, the ids are kept.
+  /// The file starts again (it was truncated or replaced): the state of the turn is reset, the ids stay.
   virtual void restart() = 0;
 };
 

@@ -76,7 +76,7 @@ void Tail::schedule_read() {
 void Tail::read_chunk() {
   if (!file_ && !open_file()) return;
   const auto alive = lifetime_.watch();
-  if (std::exchange(gone_, false) || was_truncated()) {
+  if (std::exchange(removed_, false) || was_truncated()) {
     restart();
     if (!alive) return;
   }
@@ -92,18 +92,18 @@ void Tail::read_chunk() {
     restart();
     if (alive) schedule_read();
   } else if (was_removed()) {
-    start_gone_timer();
+    start_removal_timer();
   }
 }
 
-void Tail::start_gone_timer() {
-  if (gone_timer_) return;
-  gone_timer_ = loop_.after(kGoneDelay, [this] {
-    gone_timer_ = nullptr;
+void Tail::start_removal_timer() {
+  if (removal_timer_) return;
+  removal_timer_ = loop_.after(kRemovalDelay, [this] {
+    removal_timer_ = nullptr;
     if (!file_ || !was_removed()) return;
     file_.reset();
-    gone_ = true;
-    listener_.on_gone();  // may destroy this tail
+    removed_ = true;
+    listener_.on_removed();  // may destroy this tail
   });
 }
 
@@ -114,7 +114,7 @@ bool Tail::open_file() {
   return false;
 }
 
-/// Only a regular file has an end to follow; for anything else errno has the reason.
+/// Only a regular file has an end to follow; for other files errno has the reason.
 bool Tail::try_open() {
   file_.reset(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
@@ -126,7 +126,7 @@ bool Tail::try_open() {
   return false;
 }
 
-/// The file is shorter than what was read, or has other bytes there.
+/// The file is shorter than its read part, or has other bytes there.
 bool Tail::was_truncated() const {
   return size_of(file_.get()) < read_ || bytes_before(file_.get(), read_, last_read_.size()) != last_read_;
 }
@@ -175,7 +175,7 @@ void Tail::end_line(std::string_view last_part) {
   line_start_ += bytes + 1;
   if (bytes > kMaxLine)
     return listener_.on_line_skipped(
-        relay::format("a line of {} bytes in {} was left out: it is longer than {} bytes", bytes, path_, kMaxLine));
+        relay::format("a line of {} bytes in {} was skipped: it is longer than {} bytes", bytes, path_, kMaxLine));
   auto whole = std::exchange(partial_line_, {});
   if (!whole.empty()) whole.append(last_part);
   listener_.on_line({.text = whole.empty() ? last_part : std::string_view{whole},

@@ -2,10 +2,10 @@
 ///
 /// Why every line has `preexisting`: a reader must see earlier lines to recognize repetitions, but their commands must
 /// not be executed again.
-/// Invariants: lines come in order, each once; an incomplete last line is held. When the file is truncated or replaced,
-///   `on_restart` comes first, then its lines from the start. A file that is missing for kGoneDelay is reported once,
-///   after its last line; it is closed, and followed again when it returns. At most one line is held, up to kMaxLine; a
-///   longer one is skipped and reported. The loop is blocked for at most one chunk of kChunkBytes.
+/// Invariants: lines arrive in order, each once; an incomplete last line is held. When the file is truncated or
+///   replaced, `on_restart` is called first, then its lines from the start. A file that is missing for kRemovalDelay is
+///   reported once, after its last line; it is closed, and followed again when it returns. At most one line is held, up
+///   to kMaxLine; a longer one is skipped and reported. The loop is blocked for at most one chunk of kChunkBytes.
 /// Ownership: the listener outlives the tail; the tail may be destroyed inside any call to it.
 /// Threading: loop thread only.
 #pragma once
@@ -43,16 +43,16 @@ class TailListener {
   /// The file cannot be read; one sentence. Retried when the file changes.
   virtual void on_problem(const std::string& message) = 0;
   /// The file was removed. If another one replaces it, `on_restart` is called, then its lines.
-  virtual void on_gone() {}
+  virtual void on_removed() {}
   /// One line was skipped; one sentence. The next lines follow.
   virtual void on_line_skipped(const std::string& message) { on_problem(message); }
 };
 
 class Tail {
  public:
-  enum class From : std::uint8_t { Beginning, End };
+  enum class From : std::uint8_t { Start, End };
   static constexpr std::size_t kChunkBytes = 256U << 10;
-  static constexpr Millis kGoneDelay{500};  // a file that is replaced by remove and create is missing for a moment
+  static constexpr Millis kRemovalDelay{500};  // a file that is replaced by remove and create is missing briefly
 
   /// The file may be created later; then it is followed from its start.
   static Result<std::unique_ptr<Tail>> follow(net::AsioLoop& loop, std::string path, From from, TailListener& listener);
@@ -71,7 +71,7 @@ class Tail {
   bool was_truncated() const;
   bool was_replaced() const;
   bool was_removed() const;
-  void start_gone_timer();
+  void start_removal_timer();
   void restart();
   void take(std::string_view bytes);
   void end_line(std::string_view last_part);
@@ -89,8 +89,8 @@ class Tail {
   std::string partial_line_;             // the start of an incomplete line
   std::string last_read_;                // a few bytes before `read_`: other bytes in their place mean other content
   bool scheduled_ = false;
-  bool gone_ = false;  // missing, and reported
-  std::unique_ptr<net::Timer> gone_timer_;
+  bool removed_ = false;  // missing, and reported
+  std::unique_ptr<net::Timer> removal_timer_;
   std::string last_problem_;
   Lifetime lifetime_;
 };

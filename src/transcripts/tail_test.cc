@@ -23,10 +23,10 @@ using Lines = std::vector<std::string>;
 void append(const std::string& path, const std::string& text) { std::ofstream{path, std::ios::app} << text; }
 
 struct Following final : TailListener {
-  explicit Following(const std::string& path, Tail::From from = Tail::From::Beginning) {
-    auto begun = Tail::follow(loop, path, from, *this);
-    RELAY_ASSERT(begun.has_value());
-    tail = *std::move(begun);
+  explicit Following(const std::string& path, Tail::From from = Tail::From::Start) {
+    auto followed = Tail::follow(loop, path, from, *this);
+    RELAY_ASSERT(followed.has_value());
+    tail = *std::move(followed);
   }
   void on_line(const Line& line) override {
     lines.push_back((line.preexisting ? "earlier " : "") + std::string{line.text.substr(0, 40)});
@@ -34,10 +34,10 @@ struct Following final : TailListener {
     if (when_line) when_line();
   }
   void on_restart() override { lines.emplace_back("(restart)"); }
-  void on_gone() override { lines.emplace_back("(gone)"); }
+  void on_removed() override { lines.emplace_back("(removed)"); }
   void on_problem(const std::string& message) override { problems.push_back(message); }
 
-  bool hears(std::size_t count) {
+  bool receives(std::size_t count) {
     return run_until(loop, [&] { return lines.size() >= count; });
   }
 
@@ -54,9 +54,9 @@ TEST(Tail, DeliversExistingAndNewLines) {
   const auto path = directory.file("record.jsonl");
   append(path, "one\ntwo\n");
   Following following{path};
-  ASSERT_TRUE(following.hears(2));
+  ASSERT_TRUE(following.receives(2));
   append(path, "three\n");
-  ASSERT_TRUE(following.hears(3));
+  ASSERT_TRUE(following.receives(3));
   EXPECT_EQ(following.lines, (Lines{"earlier one", "earlier two", "three"}));
   EXPECT_EQ(following.offsets, (std::vector<std::uint64_t>{0, 4, 8}));
 }
@@ -67,7 +67,7 @@ TEST(Tail, WaitsForAMissingFile) {
   Following following{path, Tail::From::End};
   std::filesystem::create_directory(directory.file("projects"));
   append(path, "one\n");
-  ASSERT_TRUE(following.hears(1));
+  ASSERT_TRUE(following.receives(1));
   EXPECT_EQ(following.lines, Lines{"one"});
   EXPECT_TRUE(following.problems.empty());
 }
@@ -77,11 +77,11 @@ TEST(Tail, HoldsAnIncompleteLine) {
   const auto path = directory.file("record.jsonl");
   append(path, "one\ntw");
   Following following{path};
-  ASSERT_TRUE(following.hears(1));
+  ASSERT_TRUE(following.receives(1));
   append(path, "o\nthr");
-  ASSERT_TRUE(following.hears(2));
+  ASSERT_TRUE(following.receives(2));
   append(path, "ee\n");
-  ASSERT_TRUE(following.hears(3));
+  ASSERT_TRUE(following.receives(3));
   EXPECT_EQ(following.lines, (Lines{"earlier one", "two", "three"}));
 }
 
@@ -91,7 +91,7 @@ TEST(Tail, StartsFromTheEndWithTheIncompleteLine) {
   append(path, "one\n" + std::string(100'000, 'x') + "\ntw");
   Following following{path, Tail::From::End};
   append(path, "o\nthree\n");
-  ASSERT_TRUE(following.hears(2));
+  ASSERT_TRUE(following.receives(2));
   EXPECT_EQ(following.lines, (Lines{"two", "three"}));
 }
 
@@ -102,7 +102,7 @@ TEST(Tail, DetectsATruncatedFile) {
   Following following{path, Tail::From::End};
   ASSERT_EQ(::truncate(path.c_str(), 0), 0);
   append(path, "new\n");
-  ASSERT_TRUE(following.hears(2));
+  ASSERT_TRUE(following.receives(2));
   EXPECT_EQ(following.lines, (Lines{"(restart)", "new"}));
 }
 
@@ -112,7 +112,7 @@ TEST(Tail, DetectsARewrittenLongerFile) {
   append(path, "one\ntwo\n");
   Following following{path, Tail::From::End};
   std::ofstream{path, std::ios::trunc} << "completely\ndifferent\n";
-  ASSERT_TRUE(following.hears(3));
+  ASSERT_TRUE(following.receives(3));
   EXPECT_EQ(following.lines, (Lines{"(restart)", "completely", "different"}));
 }
 
@@ -121,13 +121,13 @@ TEST(Tail, ReadsTheOldFileToItsEndBeforeItsReplacement) {
   const auto path = directory.file("record.jsonl");
   append(path, "one\n");
   Following following{path, Tail::From::End};
-  append(path, "last words\n");
+  append(path, "last line\n");
   append(directory.file("other"), "first words\n");
   std::filesystem::rename(directory.file("other"), path);
-  ASSERT_TRUE(following.hears(3));
+  ASSERT_TRUE(following.receives(3));
   append(path, "and on\n");
-  ASSERT_TRUE(following.hears(4));
-  EXPECT_EQ(following.lines, (Lines{"last words", "(restart)", "first words", "and on"}));
+  ASSERT_TRUE(following.receives(4));
+  EXPECT_EQ(following.lines, (Lines{"last line", "(restart)", "first words", "and on"}));
 }
 
 TEST(Tail, ContinuesWhenTheFileReturns) {
@@ -135,10 +135,10 @@ TEST(Tail, ContinuesWhenTheFileReturns) {
   const auto path = directory.file("record.jsonl");
   append(path, "one\n");
   Following following{path};
-  ASSERT_TRUE(following.hears(1));
+  ASSERT_TRUE(following.receives(1));
   std::filesystem::remove(path);
   append(path, "other\n");
-  ASSERT_TRUE(following.hears(3));
+  ASSERT_TRUE(following.receives(3));
   EXPECT_EQ(following.lines, (Lines{"earlier one", "(restart)", "other"}));
 }
 
@@ -147,17 +147,17 @@ TEST(Tail, ReportsAMissingFileOnceAndClosesIt) {
   const auto path = directory.file("record.jsonl");
   append(path, "one\n");
   Following following{path};
-  ASSERT_TRUE(following.hears(1));
-  append(path, "last words\n");
+  ASSERT_TRUE(following.receives(1));
+  append(path, "last line\n");
   std::filesystem::remove(path);
-  ASSERT_TRUE(following.hears(3));
+  ASSERT_TRUE(following.receives(3));
   for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fd"}) {
-    std::error_code gone;
-    EXPECT_FALSE(std::filesystem::read_symlink(each.path(), gone).string().starts_with(path));
+    std::error_code ignored;
+    EXPECT_FALSE(std::filesystem::read_symlink(each.path(), ignored).string().starts_with(path));
   }
   append(path, "one\nother\n");
-  ASSERT_TRUE(following.hears(6));
-  EXPECT_EQ(following.lines, (Lines{"earlier one", "last words", "(gone)", "(restart)", "one", "other"}));
+  ASSERT_TRUE(following.receives(6));
+  EXPECT_EQ(following.lines, (Lines{"earlier one", "last line", "(removed)", "(restart)", "one", "other"}));
 }
 
 TEST(Tail, SkipsAndReportsATooLongLine) {
@@ -165,7 +165,7 @@ TEST(Tail, SkipsAndReportsATooLongLine) {
   const auto path = directory.file("record.jsonl");
   append(path, "one\n" + std::string(kMaxLine + 1, 'x') + "\ntwo\n" + std::string(kMaxLine, 'y') + "\n");
   Following following{path};
-  ASSERT_TRUE(following.hears(3));
+  ASSERT_TRUE(following.receives(3));
   EXPECT_EQ(following.lines, (Lines{"earlier one", "earlier two", "earlier " + std::string(40, 'y')}));
   ASSERT_EQ(following.problems.size(), 1U);
   EXPECT_NE(following.problems[0].find("a line of 16777217 bytes"), std::string::npos) << following.problems[0];
@@ -184,7 +184,7 @@ TEST(Tail, ReadsInChunks) {
     if (following.lines.size() < 4096) following.loop.post([&] { other(); });
   };
   following.loop.post([&] { other(); });
-  ASSERT_TRUE(following.hears(4096));
+  ASSERT_TRUE(following.receives(4096));
   EXPECT_TRUE(std::ranges::any_of(seen, [](std::size_t count) { return count > 0 && count < 4096; }));
 }
 
@@ -209,7 +209,7 @@ TEST(Tail, CanBeDestroyedInOnLine) {
   append(path, "one\ntwo\nthree\n");
   Following following{path};
   following.when_line = [&] { following.tail.reset(); };
-  ASSERT_TRUE(following.hears(1));
+  ASSERT_TRUE(following.receives(1));
   EXPECT_EQ(following.lines, Lines{"earlier one"});
 }
 
