@@ -18,7 +18,7 @@ bool is_thread_byte(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
 }
 
-/// Removes `[thread:id]` or `[thread:project:id]` at the start. Anything else stays text.
+/// Removes `[thread:id]` or `[thread:project:id]` at the start. Other text stays.
 void take_thread(Address& address) {
   constexpr std::string_view kOpens = "[thread:";
   const auto text = address.rest;
@@ -38,7 +38,7 @@ void take_thread(Address& address) {
   address.rest = trimmed(text.substr(end + 1));
 }
 
-/// Removes `[topic:deploys]` at the start. Anything else stays text.
+/// Removes `[topic:deploys]` at the start. Other text stays.
 void take_topic(Address& address) {
   constexpr std::string_view kOpens = "[topic:";
   const auto text = address.rest;
@@ -51,7 +51,7 @@ void take_topic(Address& address) {
   address.rest = trimmed(text.substr(end + 1));
 }
 
-/// Characters that no name contains and that show another meaning: markdown around the name, a placeholder, a glued
+/// Characters that no name contains and that indicate another meaning: markdown around the name, a placeholder, a glued
 /// tag.
 Result<void> check_target(std::string_view target) {
   if (target.empty()) return fail("no name follows the prefix");
@@ -59,9 +59,9 @@ Result<void> check_target(std::string_view target) {
   const bool everyone = target == "*" || target.ends_with(":*");
   const auto named = everyone ? target.substr(0, target.size() - 1) : target;
   if (const auto at = named.find_first_of("*`<>[](){}\"\\"); at != std::string_view::npos)
-    return fail(relay::format("a name cannot hold '{}'", named[at]));
+    return fail(relay::format("a name cannot contain '{}'", named[at]));
   for (const char c : target)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return fail("a name cannot hold control characters");
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return fail("a name cannot contain control characters");
   return {};
 }
 
@@ -92,7 +92,7 @@ Result<Address> read_address(std::string_view text) {
   split_project(target, address.to, address.project);
   take_thread(address);
   take_topic(address);
-  if (!address.thread) take_thread(address);  // the other order
+  if (!address.thread) take_thread(address);  // in the other order
   return address;
 }
 

@@ -21,10 +21,10 @@ struct Address {
 /// `Bob hello`, `web:Bob [thread:review-12] [topic:deploys] hello`. The error is the reason for a CommandError.
 Result<Address> read_address(std::string_view text);
 
-/// Splits `project:agent` at the first colon when both sides are not empty; otherwise the whole is a name.
+/// Splits `project:agent` at the first colon when both sides are not empty; else the whole is a name.
 void split_project(std::string_view target, std::string& to, std::optional<std::string>& project);
 
-/// Whether text may use the word as a topic: letters, digits and `_ - . /`.
+/// May the word be a topic? It has letters, digits and `_ - . /`.
 bool is_topic_word(std::string_view word);
 
 /// A name from an example (`AgentName`), not of an agent.

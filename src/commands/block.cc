@@ -49,7 +49,7 @@ Result<Command> read(std::string_view text, const SourceLocation& location) {
 
   SendCommand command{.location = location};
   const auto kind = parse_kind(*type);
-  if (!kind) return fail(relay::format("there is no type \"{}\": message, action, state or thinking", *type));
+  if (!kind) return fail(relay::format("unknown type \"{}\"; use message, action, state or thinking", *type));
   command.kind = *kind;
   const auto to = string_member(object, "to").value_or("");
   if (to.empty()) return fail("\"to\" is missing");

@@ -16,7 +16,7 @@ inline constexpr std::string_view kMetadataForm =
 Command read_block(std::string_view text, const SourceLocation& location, std::string_view usage = kBlockForm);
 
 Result<MessageMetadata> read_metadata(std::string_view text);
-/// Takes from `fallback` what `metadata` leaves open.
+/// Fills the unset members of `metadata` from `fallback`.
 void fill_metadata(MessageMetadata& metadata, const MessageMetadata& fallback);
 
 /// JSON, or plain text.

@@ -1,6 +1,6 @@
 /// Fenced code in markdown: its content is an example, never a command.
 ///
-/// After CommonMark: three or more backticks or tildes open, the same mark at least as long closes, a shorter or
+/// After CommonMark: three or more backticks or tildes open, the same mark of at least that length closes, a shorter or
 /// different one inside is text. Fences may be inside lists and quotes; leaving the quote ends the fence. One point is
 /// more lenient than CommonMark: any indentation is accepted, because lists indent theirs.
 #pragma once

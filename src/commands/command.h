@@ -3,7 +3,7 @@
 /// Why a location and not a hash: an agent may send the same message twice. Two commands are the same exactly when they
 ///   have the same location in the same text.
 /// Invariants: texts are valid UTF-8 (malformed bytes became U+FFFD), line ends are "\n"; a CommandError never also
-///   became another command.
+///   becomes another command.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace relay::commands {
 struct SourceLocation {
   std::uint64_t offset = 0;  // bytes before the line it starts in
   std::uint64_t line = 1;    // that line's number, from 1
-  std::uint64_t column = 0;  // bytes before the command within that line, control sequences left out
+  std::uint64_t column = 0;  // bytes before the command within that line, without control sequences
 
   bool operator==(const SourceLocation&) const = default;
 };

@@ -13,14 +13,14 @@ const char* find_byte(const char* from, const char* end, char byte) {
 /// The position of the next possible file command; one search per piece instead of one per line.
 class TriggerScan {
  public:
-  TriggerScan(const char* begin, const char* end) : end_{end} { look(begin); }
+  TriggerScan(const char* begin, const char* end) : end_{end} { scan(begin); }
   bool before(const char* line_begin, const char* line_end) {
-    if (next_ < line_begin) look(line_begin);
+    if (next_ < line_begin) scan(line_begin);
     return next_ < line_end;
   }
 
  private:
-  void look(const char* from) {
+  void scan(const char* from) {
     const std::string_view rest{from, static_cast<std::size_t>(end_ - from)};
     const void* hit = ::memmem(rest.data(), rest.size(), kFilePrefixEnd.data(), kFilePrefixEnd.size());
     next_ = hit == nullptr ? end_ : static_cast<const char*>(hit);
@@ -62,7 +62,7 @@ std::vector<Command> Extractor::feed(std::string_view bytes) {
 std::vector<Command> Extractor::finish() {
   if (held_bytes_ > 0) {
     take_held();
-    --line_offset_;  // there was no line end
+    --line_offset_;  // there is no line end
   }
   grammar_.finish();
   return grammar_.take_commands();

@@ -76,7 +76,7 @@ std::string only_error(std::string_view text) {
 
 using Bodies = std::vector<std::string>;
 
-TEST(Extractor, GivesSameCommandsForAnySplit) {
+TEST(Extractor, YieldsSameCommandsForAnySplit) {
   std::string text =
       "Plan:\n\n- First.\n- @relay:Bob review\n- Then.\n\n1. ->relay:Carol [thread:a:b] run\n2. Wait\n"
       "> @relay:Dave <<<\n> quoted \\>>> line\n> ```\n> >>> print()\n> ```\n> >>>\n"
@@ -89,7 +89,7 @@ TEST(Extractor, GivesSameCommandsForAnySplit) {
     ASSERT_EQ(extract_in_two(text, cut), whole) << "cut at byte " << cut;
 }
 
-TEST(Extractor, GivesSameCommandsForAnySplitOfGeneratedText) {
+TEST(Extractor, YieldsSameCommandsForAnySplitOfGeneratedText) {
   constexpr std::string_view kParts[] = {"@relay:Bob ",
                                          "->relay:",
                                          ">>thinking:A ",
@@ -161,7 +161,7 @@ TEST(Extractor, IgnoresFencesOfEveryKind) {
 
 TEST(Extractor, ExtractsAfterFence) {
   EXPECT_EQ(only_body("> ```\n> @relay:Bob no\n@relay:Bob yes\n"), "yes") << "leaving the quote ends its fence";
-  EXPECT_EQ(only_body("``` one line ```\n@relay:Bob yes\n"), "yes") << "code on one line opens nothing";
+  EXPECT_EQ(only_body("``` one line ```\n@relay:Bob yes\n"), "yes") << "code on one line opens no fence";
   EXPECT_EQ(only_body("````\n```\n````\n@relay:Bob yes\n"), "yes");
 }
 
@@ -188,7 +188,7 @@ TEST(Extractor, ReadsBodiesBetweenMarks) {
   EXPECT_EQ(only_body("@relay:Bob <<<\n<<<<<<< HEAD\n=======\n>>>>>>> main\n>>>\n"),
             "<<<<<<< HEAD\n=======\n>>>>>>> main");
   EXPECT_EQ(only_body("@relay:Bob <<<\n```python\n>>> print(1)\n```\n>>>\n"), "```python\n>>> print(1)\n```");
-  EXPECT_EQ(only_body("@relay:Bob <<<\na\n\n\nb\n>>>\n"), "a\n\n\nb") << "two empty lines end nothing";
+  EXPECT_EQ(only_body("@relay:Bob <<<\na\n\n\nb\n>>>\n"), "a\n\n\nb") << "two empty lines do not end the body";
   EXPECT_EQ(only_body("> @relay:Bob <<<\n> a\n> b\n> >>>\n"), "a\nb");
   EXPECT_EQ(only_body("@relay:Bob <<<\n- write @relay:Eve hi\n- @relay:Eve hi\n>>>\n"),
             "- write @relay:Eve hi\n- @relay:Eve hi");
@@ -219,11 +219,11 @@ TEST(Extractor, ReportsInvalidCommands) {
   EXPECT_NE(only_error("@relay: hello\n").find("no name"), std::string::npos);
   EXPECT_NE(only_error("@relay:Bob\n").find("no text for Bob"), std::string::npos);
   EXPECT_NE(only_error("@relay:AgentName hi\n").find("example"), std::string::npos);
-  EXPECT_NE(only_error("**@relay:Bob** hi\n").find("cannot hold '*'"), std::string::npos);
-  EXPECT_NE(only_error("@relay:<name> hi\n").find("cannot hold '<'"), std::string::npos);
+  EXPECT_NE(only_error("**@relay:Bob** hi\n").find("cannot contain '*'"), std::string::npos);
+  EXPECT_NE(only_error("@relay:<name> hi\n").find("cannot contain '<'"), std::string::npos);
   EXPECT_NE(only_error("[[RELAY]]{\"to\":\"Bob\"}[[/RELAY]]\n").find("\"type\""), std::string::npos);
   EXPECT_NE(only_error("[[RELAY]]{\"to\":\"Bob\",\"type\":\"poem\"}[[/RELAY]]\n").find("poem"), std::string::npos);
-  EXPECT_NE(only_error("@relay:Bob <<<\n\n").find("holds nothing"), std::string::npos);
+  EXPECT_NE(only_error("@relay:Bob <<<\n\n").find("is empty"), std::string::npos);
 }
 
 TEST(Extractor, UnclosedBlockHidesNoCommands) {

@@ -15,7 +15,7 @@ constexpr std::size_t kShownIdBytes = 8;
 constexpr std::int64_t kImportant = 50;
 constexpr std::int64_t kUrgent = 75;
 
-/// A word of the header without brackets, so that a name or a thread cannot close a tag and open its own.
+/// A word of the header without brackets, so that a name or a thread cannot close a tag and open another.
 std::string header_word(std::string_view text) {
   auto word = text::sanitize_line(text);
   std::ranges::replace(word, '[', '(');
@@ -30,10 +30,10 @@ bool resembles(char actual, char expected) {
   return lower(actual) == lower(expected) || (expected == 'o' && actual == '0');
 }
 
-/// Whether the character would extend the last word of the prefix (`Message from your users`).
+/// Would the character extend the last word of the prefix (`Message from your users`)?
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-/// Whether the text starts with a header prefix. `skeleton` is a visual skeleton.
+/// Does the text start with a header prefix? `skeleton` is a visual skeleton.
 bool starts_like_header(std::string_view skeleton) {
   return std::ranges::any_of(kHeaderPrefixes, [&](std::string_view prefix) {
     prefix.remove_suffix(1);
@@ -43,10 +43,10 @@ bool starts_like_header(std::string_view skeleton) {
   });
 }
 
-/// Whether a reader would take the line for a header.
+/// Could a reader mistake the line for a header?
 bool looks_like_header(std::string_view line) {
   const auto skeleton = visual_skeleton(line);
-  LeadIn lead = begin_lead_in(skeleton);
+  LeadIn lead = start_lead_in(skeleton);
   while (take_lead_in_mark(skeleton, lead)) {}
   return starts_like_header(std::string_view{skeleton}.substr(lead.end));
 }
@@ -78,7 +78,7 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
-/// Agents drop blanks at the end of input, and must be able to show our text completely.
+/// Agents drop blanks at the end of input, and must be able to show the injected text completely.
 std::string_view without_blank_end(std::string_view line) {
   while (!line.empty()) {
     auto last = line.size() - 1;
@@ -89,7 +89,7 @@ std::string_view without_blank_end(std::string_view line) {
   return line;
 }
 
-/// Quotes a name or path that could end its position in the line or that starts as a header does.
+/// Quotes a name or path that could end its position in the line or that starts like a header.
 std::string file_word(std::string_view text) {
   const auto line = text::sanitize_line(text);
   const auto word = trimmed(line);
@@ -98,7 +98,7 @@ std::string file_word(std::string_view text) {
   return plain ? std::string{word} : quoted(word);
 }
 
-std::string size_shown(std::uint64_t bytes) {
+std::string format_size(std::uint64_t bytes) {
   constexpr std::uint64_t kKilo = 1024;
   if (bytes < kKilo) return format("{} bytes", bytes);
   if (bytes < kKilo * kKilo) return format("{} KB", (bytes + kKilo - 1) / kKilo);
@@ -150,7 +150,7 @@ std::string format_injected(const InjectedMessage& message) {
 }
 
 std::string attached_line(const AttachedFile& file) {
-  return format("(attached: {}, {}: {})", file_word(file.name), size_shown(file.bytes), file_word(file.path));
+  return format("(attached: {}, {}: {})", file_word(file.name), format_size(file.bytes), file_word(file.path));
 }
 
 bool is_injected_text(std::string_view text) {
@@ -158,7 +158,7 @@ bool is_injected_text(std::string_view text) {
 }
 
 bool is_injected_line(std::string_view line) {
-  LeadIn lead = begin_lead_in(line);
+  LeadIn lead = start_lead_in(line);
   do {
     if (is_injected_text(line.substr(lead.end))) return true;
   } while (take_lead_in_mark(line, lead));

@@ -1,7 +1,7 @@
 /// The text form of a message that is injected into an agent, and how such text is recognized.
 ///
 /// Why always with a header: the agent must be able to trust it, and text that starts with it is not a command of any
-///   agent. A body that contains something like a header is quoted; no part of a body, a name or a tag can end a line,
+///   agent. A body that contains text like a header is quoted; no part of a body, a name or a tag can end a line,
 ///   a paste or the header itself.
 #pragma once
 
@@ -22,17 +22,17 @@ struct AttachedFile {
 
 struct InjectedMessage {
   std::string from = {};
-  std::string id = {};  // its first 8 characters are shown
+  std::string id = {};  // its first 8 characters are used
   std::string body = {};
-  std::string thread = {};                      // none: empty
-  std::string kind = {};                        // shown unless it is `message`
+  std::string thread = {};                      // may be empty
+  std::string kind = {};                        // written unless it is `message`
   std::string topic = {};                       // none: empty
   std::string reply_to = {};                    // the id of the message it answers; none: empty
   std::optional<std::int64_t> importance = {};  // above 50 `[!]`, above 75 `[!!]`
-  std::string to = {};                          // as addressed: `*` and `#channel` are shown
+  std::string to = {};                          // as addressed: `*` and `#channel` are written
   std::vector<std::string> attachments = {};    // paths, as published clients attach them
   std::vector<AttachedFile> files = {};
-  bool answer_expected = false;  // the sender waits for an answer
+  bool answer_expected = false;  // the sender blocks on an answer
   bool as_user = false;          // from the user, not from another agent
 };
 
@@ -40,7 +40,7 @@ inline constexpr std::string_view kInjectedPrefix = "Relay message from ";  // o
 inline constexpr std::string_view kUserPrefix = "Message from your user ";  // of the user
 inline constexpr std::string_view kHeaderPrefixes[] = {kInjectedPrefix, kUserPrefix};
 
-/// Whether the text starts with one of the header prefixes.
+/// Does the text start with one of the header prefixes?
 bool is_injected_text(std::string_view text);
 
 /// `Relay message from Alice [abc12345] [kind:action] [topic:deploys] [reply:def67890] [thread:x] [!!] [#general]
@@ -57,7 +57,7 @@ std::string_view importance_tag(std::optional<std::int64_t> importance);
 /// `(attached: report.txt, 12 KB: /path)`, one line for any content.
 std::string attached_line(const AttachedFile& file);
 
-/// Whether the line, after its lead-in, starts as injected text does. Echoes of injected text are not output of the
+/// Does the line, after its lead-in, start like injected text? Echoes of injected text are not output of the
 /// agent.
 bool is_injected_line(std::string_view line);
 

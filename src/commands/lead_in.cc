@@ -24,13 +24,13 @@ void skip_blanks(std::string_view line, LeadIn& lead) { lead.end += leading_blan
 
 }  // namespace
 
-LeadIn begin_lead_in(std::string_view line) {
+LeadIn start_lead_in(std::string_view line) {
   return {.end = leading_blanks(line), .quote_depth = 0, .list_marker = {}};
 }
 
 bool take_lead_in_mark(std::string_view line, LeadIn& lead) {
   const auto rest = line.substr(lead.end);
-  if (rest.empty() || !may_begin_lead_in(static_cast<unsigned char>(rest[0]))) return false;
+  if (rest.empty() || !may_start_lead_in(static_cast<unsigned char>(rest[0]))) return false;
   if (const auto item = list_item(rest); item && item->numbered) {
     lead.list_marker = lead.end;
     lead.end += item->content;
@@ -46,7 +46,7 @@ bool take_lead_in_mark(std::string_view line, LeadIn& lead) {
   return true;
 }
 
-bool may_begin_lead_in(unsigned char first) {
+bool may_start_lead_in(unsigned char first) {
   constexpr auto kTable = [] {
     std::array<bool, 256> table{};
     for (const auto mark : kMarks) table[static_cast<unsigned char>(mark[0])] = true;

@@ -21,10 +21,10 @@ struct LeadIn {
 bool take_lead_in_mark(std::string_view line, LeadIn& lead);
 
 /// The blanks at the start of the line.
-LeadIn begin_lead_in(std::string_view line);
+LeadIn start_lead_in(std::string_view line);
 
-/// Whether a line with this first byte after the blanks may contain anything for the grammar. One table look-up per
+/// May a line with this first byte after the blanks contain a command or a mark of the grammar? One table lookup per
 /// line is the whole cost of ordinary prose. The users of the table add their prefixes.
-bool may_begin_lead_in(unsigned char first);
+bool may_start_lead_in(unsigned char first);
 
 }  // namespace relay::commands

@@ -83,7 +83,7 @@ bool LineGrammar::on(Listening&, const Line& line) {
   }
   switch (opening->opener) {
     case Opener::Message:
-    case Opener::Thinking: begin_message(*opening, line); break;
+    case Opener::Thinking: start_message(*opening, line); break;
     case Opener::Json:
       commands_.push_back(
           read_block(opening->rest, location_of_line(line, opening->lead.end),
@@ -92,7 +92,7 @@ bool LineGrammar::on(Listening&, const Line& line) {
     case Opener::Block:
     case Opener::Metadata:
     case Opener::Summary:
-    case Opener::SessionEnd: begin_blocks(line.text, line); break;
+    case Opener::SessionEnd: start_blocks(line.text, line); break;
   }
   return true;
 }
@@ -154,7 +154,7 @@ bool LineGrammar::on(InBody& body, const Line& line) {
 bool LineGrammar::on(InBlock& block, const Line& line) {
   const auto opening = prefixes_.opening(line.text);
   if (opening && is_block(opening->opener)) {
-    abandon_block("another block began before it was closed");
+    abandon_block("another block started before it was closed");
     return false;
   }
   const auto end = line.text.find(closing_mark(block.opener));
@@ -168,7 +168,7 @@ bool LineGrammar::on(InBlock& block, const Line& line) {
     const auto whole = std::move(block);
     state_ = Listening{};
     read_one_block(whole.opener, whole.text + std::string{inside}, whole.location);
-    begin_blocks(rest, line);
+    start_blocks(rest, line);
     return true;
   }
   block.lines.push_back({block.text.size(), line});
@@ -176,14 +176,14 @@ bool LineGrammar::on(InBlock& block, const Line& line) {
   return true;
 }
 
-void LineGrammar::begin_message(const Opening& opening, const Line& line) {
+void LineGrammar::start_message(const Opening& opening, const Line& line) {
   const auto location = location_of_line(line, opening.lead.end);
   const auto address = read_address(opening.rest);
   if (!address)
     return report_error(location, relay::format("the message was not sent: {}", address.error().message()),
                         example(opening.prefix, "Bob"));
   if (opening.opener == Opener::Message && !address->project && worker_verb(address->to) != WorkerVerb::None)
-    return begin_worker(opening, line, *address);
+    return start_worker(opening, line, *address);
   if (opening.opener == Opener::Message && !address->project && topic_verb(address->to) != TopicVerb::None)
     return take_topic_change(opening, line, *address);
   if (line.cut)
@@ -201,7 +201,7 @@ void LineGrammar::begin_message(const Opening& opening, const Line& line) {
                       .metadata = {}};
   auto rejection = rejection_reason(*address);
   if (opens_body(address->rest))
-    return begin_body(std::move(command), std::move(rejection), address->rest, opening, line);
+    return start_body(std::move(command), std::move(rejection), address->rest, opening, line);
   if (address->rest.empty()) rejection = relay::format("no text for {} follows on the same line", address->to);
   if (!rejection.empty())
     return report_error(location, relay::format("the message was not sent: {}", rejection),
@@ -218,7 +218,7 @@ void LineGrammar::take_topic_change(const Opening& opening, const Line& line, co
   commands_.emplace_back(TopicChange{location, *std::move(topic), topic_verb(address.to) == TopicVerb::Subscribe});
 }
 
-void LineGrammar::begin_worker(const Opening& opening, const Line& line, const Address& address) {
+void LineGrammar::start_worker(const Opening& opening, const Line& line, const Address& address) {
   const auto location = location_of_line(line, opening.lead.end);
   if (worker_verb(address.to) == WorkerVerb::Release) {
     auto name = read_release(address.rest);
@@ -237,12 +237,12 @@ void LineGrammar::begin_worker(const Opening& opening, const Line& line, const A
   if (spawn->opens.empty())
     commands_.emplace_back(std::move(value));
   else
-    begin_body(std::move(value), {}, spawn->opens, opening, line);
+    start_body(std::move(value), {}, spawn->opens, opening, line);
 }
 
-void LineGrammar::begin_body(std::variant<SendCommand, SpawnCommand> whose, std::string rejection,
+void LineGrammar::start_body(std::variant<SendCommand, SpawnCommand> command, std::string rejection,
                              std::string_view opens, const Opening& opening, const Line& line) {
-  state_ = InBody{std::move(whose), std::move(rejection),
+  state_ = InBody{std::move(command), std::move(rejection),
                   MessageBody{opening.lead, options_.surface, options_.max_body_bytes}};
   const auto first = trimmed(opens.substr(3));
   if (first.empty()) return;
@@ -252,7 +252,7 @@ void LineGrammar::begin_body(std::variant<SendCommand, SpawnCommand> whose, std:
 }
 
 /// Consecutive blocks from here to the end of the line; the last may stay open.
-void LineGrammar::begin_blocks(std::string_view text, const Line& line) {
+void LineGrammar::start_blocks(std::string_view text, const Line& line) {
   while (const auto opening = prefixes_.opening(text)) {
     if (!is_block(opening->opener)) return;
     const auto column = static_cast<std::size_t>(opening->rest.data() - line.text.data()) - opening->prefix.size();
@@ -261,7 +261,7 @@ void LineGrammar::begin_blocks(std::string_view text, const Line& line) {
     const auto end = opening->rest.find(mark);
     const auto inside = opening->rest.substr(0, end);
     if (inside.size() > options_.max_block_bytes) {
-      report_error(location, "the block was not taken: it is too large or was never closed", std::string{kBlockForm});
+      report_error(location, "the block was not used: it is too large or was never closed", std::string{kBlockForm});
     } else if (end == std::string_view::npos) {
       state_ = InBlock{opening->opener, location, std::string{inside} + "\n", {}};
     } else {
@@ -282,7 +282,7 @@ void LineGrammar::read_one_block(Opener opener, std::string_view text, const Sou
     if (content)
       commands_.emplace_back(SummaryBlock{location, *std::move(content)});
     else
-      report_error(location, relay::format("the summary was not taken: {}", content.error().message()),
+      report_error(location, relay::format("the summary was not used: {}", content.error().message()),
                    std::string{kSummaryForm});
     return;
   }
@@ -305,10 +305,10 @@ void LineGrammar::read_one_block(Opener opener, std::string_view text, const Sou
 void LineGrammar::abandon_block(std::string_view reason) {
   const auto block = std::move(std::get<InBlock>(state_));
   state_ = Listening{};
-  report_error(block.location, relay::format("the block was not taken: {}", reason), std::string{kBlockForm});
+  report_error(block.location, relay::format("the block was not used: {}", reason), std::string{kBlockForm});
   for (const auto& held : block.lines) {
     Line line = held.line;
-    line.text = std::string_view{block.text}.substr(held.begin, held.line.text.size());
+    line.text = std::string_view{block.text}.substr(held.start, held.line.text.size());
     line.may_hold_trigger = true;
     take_any(line);
   }
@@ -341,7 +341,7 @@ void LineGrammar::end_body(BodyEnd how) {
   state_ = Listening{};
   auto text = prefixes_.unescaped(body.body.text());
   if (body.body.overlong()) body.rejection = "it is too long; write it to a file and send its path";
-  if (how == BodyEnd::Missing && text.empty()) body.rejection = "its <<< holds nothing and no >>> closes it";
+  if (how == BodyEnd::Missing && text.empty()) body.rejection = "its <<< is empty and no >>> closes it";
   const auto location = std::visit([](const auto& each) { return each.location; }, body.whose);
   if (!body.rejection.empty())
     return report_error(location, relay::format("the message was not sent: {}", body.rejection),
@@ -361,7 +361,7 @@ std::string LineGrammar::rejection_reason(const Address& address) const {
   if (is_placeholder(address.to)) return relay::format("{} is a name from an example", address.to);
   if (address.rest.starts_with("[Agent Relay]") || address.rest.find("| PROTOCOL: (") != std::string_view::npos)
     return "it repeats the relay's own instructions";
-  if (prefixes_.has_escaped_prefix(address.rest)) return "it shows an escaped command, so it is an example";
+  if (prefixes_.has_escaped_prefix(address.rest)) return "it contains an escaped command, so it is an example";
   return {};
 }
 

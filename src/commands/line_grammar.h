@@ -4,7 +4,7 @@
 /// States: listening; inside fenced code; inside a <thinking> tag; in a message that may continue; in a `<<<` body; in
 ///   a block. Code and thinking contain no commands.
 /// Invariants: every line is read once (twice after a block that was never closed), so time is linear; memory is
-///   bounded by the options; no command is lost silently: one that was not sent is a CommandError.
+///   bounded by the options; no command is dropped without an error: one that was not sent is a CommandError.
 /// Threading: one thread, no I/O, no clock.
 #pragma once
 
@@ -48,14 +48,14 @@ class LineGrammar {
     if (std::holds_alternative<InMessage>(state_)) end_message();
   }
 
-  /// The text has ended: closes what is open and starts over.
+  /// The text has ended: closes all open parts and starts again.
   void finish();
 
   std::vector<Command> take_commands() { return std::exchange(commands_, {}); }
   [[nodiscard]] const PrefixTable& prefixes() const { return prefixes_; }
 
  private:
-  /// Commands ignored because of where they are; reported only if that place is never closed.
+  /// Commands ignored because of their position; reported only if that part is never closed.
   struct Hidden {
     SourceLocation opened = {};
     std::size_t commands = 0;
@@ -81,14 +81,14 @@ class LineGrammar {
     SourceLocation location = {};
     std::string text = {};
     struct Held {
-      std::size_t begin;
+      std::size_t start;
       Line line;  // its text is in `text`
     };
     std::vector<Held> lines = {};  // all but the first, to be read again if the block is never closed
   };
   using State = std::variant<Listening, InCode, InThinking, InMessage, InBody, InBlock>;
 
-  /// Whether this state ignores an ordinary line. Most lines end here.
+  /// Does this state ignore an ordinary line? Most lines end here.
   [[nodiscard]] bool plain_lines_pass(const Line& line) const {
     if (std::holds_alternative<Listening>(state_)) return !line.may_hold_trigger;
     const auto* code = std::get_if<InCode>(&state_);
@@ -103,12 +103,12 @@ class LineGrammar {
   bool on(InBody& body, const Line& line);
   bool on(InBlock& block, const Line& line);
 
-  void begin_message(const Opening& opening, const Line& line);
+  void start_message(const Opening& opening, const Line& line);
   void take_topic_change(const Opening& opening, const Line& line, const Address& address);
-  void begin_worker(const Opening& opening, const Line& line, const Address& address);
-  void begin_body(std::variant<SendCommand, SpawnCommand> whose, std::string rejection, std::string_view opens,
+  void start_worker(const Opening& opening, const Line& line, const Address& address);
+  void start_body(std::variant<SendCommand, SpawnCommand> command, std::string rejection, std::string_view opens,
                   const Opening& opening, const Line& line);
-  void begin_blocks(std::string_view text, const Line& line);
+  void start_blocks(std::string_view text, const Line& line);
   void read_one_block(Opener opener, std::string_view text, const SourceLocation& location);
   void abandon_block(std::string_view reason);
   void end_message();

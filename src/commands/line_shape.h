@@ -23,7 +23,7 @@ std::optional<ListItem> list_item(std::string_view line);
 /// `| a | b |`, also as drawn: `│ a │ b │`.
 bool is_table_row(std::string_view line);
 
-/// Whether the line is only the mark of an input line: `>`, `$`, `❯` and the like.
+/// Is the line only the mark of an input line: `>`, `$`, `❯` or similar?
 bool is_bare_prompt(std::string_view line);
 
 /// The text after up to `depth` quote marks (`>`, or a bar as screens draw it), and the number of marks removed.

@@ -20,7 +20,7 @@ bool closes_at_end(std::string_view text) {
   return !before.ends_with('>') && !before.ends_with('\\');
 }
 
-/// Markdown renderers take `>>>` for nested quotes and draw `│ >>`, `▎▎▎` and the like: three marks, nothing else.
+/// Markdown renderers take `>>>` for nested quotes and draw `│ >>`, `▎▎▎` and the like: three marks and no other text.
 bool closes_as_drawn(std::string_view text) {
   const auto unquoted = without_quote_marks(text, kCloses.size());
   return unquoted.depth == kCloses.size() && is_blank_line(unquoted.text);

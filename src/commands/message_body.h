@@ -2,7 +2,7 @@
 ///
 /// `>>>` closes at the start or at the end of a line; `\>>>` and `\<<<` are the characters themselves; longer runs of
 /// `>` (a merge conflict) are text. Inside fenced code only a line of nothing but `>>>` closes, so that a quoted Python
-/// prompt does not. Invariant: never holds more than its limit; overlong() reports an excess.
+/// prompt does not. Invariant: never exceeds its limit; overlong() reports an excess.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace relay::commands {
 
-/// Whether the text after an address opens a body.
+/// Does the text after an address open a body?
 bool opens_body(std::string_view text);
 
 class MessageBody {

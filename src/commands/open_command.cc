@@ -10,7 +10,7 @@ namespace relay::commands {
 namespace {
 
 constexpr std::array<std::string_view, 7> kUnfinished = {":", ";", ",", "-", "–", "—", "…"};
-constexpr std::size_t kShapeBytes = 256;  // of a line, enough to see its shape
+constexpr std::size_t kShapeBytes = 256;  // of a line, enough to determine its shape
 
 bool ends_unfinished(std::string_view line) {
   return std::ranges::any_of(kUnfinished, [&](auto end) { return line.ends_with(end); });

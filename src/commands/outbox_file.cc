@@ -61,7 +61,7 @@ Result<bool> parse_yes_or_no(std::string_view word) {
   const auto answer = lower(word);
   if (answer == "yes" || answer == "true") return true;
   if (answer == "no" || answer == "false") return false;
-  return fail("ACK-REQUIRED is neither yes nor no");
+  return fail("ACK-REQUIRED must be yes or no");
 }
 
 std::string without_carriage_returns(std::string_view text) {
@@ -91,7 +91,7 @@ Result<Command> read_headers_form(std::string_view content, const SourceLocation
     return TopicChange{location, *topic, verb == TopicVerb::Subscribe};
   }
   const auto kind = parse_kind(kind_name);
-  if (!kind) return fail(relay::format("there is no kind \"{}\"", kind_name));
+  if (!kind) return fail(relay::format("unknown kind \"{}\"", kind_name));
   const auto to = value(headers, "to");
   if (!to) return fail("TO, the recipient, is missing");
   if (is_placeholder(*to)) return fail(relay::format("{} is a name from an example", *to));

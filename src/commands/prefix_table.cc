@@ -22,7 +22,7 @@ std::string_view file_id(std::string_view text) {
   return id.starts_with('.') || id.size() > kMaxFileIdBytes ? std::string_view{} : id;
 }
 
-/// Whether the byte at `at` is between backticks of this line.
+/// Is the byte at `at` between backticks of this line?
 class CodeSpans {
  public:
   explicit CodeSpans(std::string_view line) : line_{line} {}
@@ -62,13 +62,13 @@ PrefixTable::PrefixTable(const GrammarOptions& options) {
   std::ranges::sort(prefixes_, std::greater{}, [](const Prefix& prefix) { return prefix.text.size(); });
 
   for (std::size_t byte = 0; byte < first_bytes_.size(); ++byte)
-    first_bytes_[byte] = may_begin_lead_in(static_cast<unsigned char>(byte));
+    first_bytes_[byte] = may_start_lead_in(static_cast<unsigned char>(byte));
   for (const auto& prefix : prefixes_) first_bytes_[static_cast<unsigned char>(prefix.text[0])] = true;
   for (const char c : {'`', '~', '<', '\x1b', '[', '\r'}) first_bytes_[static_cast<unsigned char>(c)] = true;
 }
 
 std::optional<Opening> PrefixTable::opening(std::string_view line) const {
-  auto lead = begin_lead_in(line);
+  auto lead = start_lead_in(line);
   do {
     const auto rest = line.substr(lead.end);
     for (const auto& prefix : prefixes_)
@@ -85,10 +85,10 @@ std::vector<std::pair<std::size_t, std::string>> PrefixTable::find_file_triggers
     const auto end = at + kFilePrefixEnd.size();
     for (const auto& prefix : file_prefixes_) {
       if (!line.substr(0, end).ends_with(prefix)) continue;
-      const auto begin = end - prefix.size();
-      const bool escaped = begin > 0 && line[begin - 1] == '\\';
+      const auto start = end - prefix.size();
+      const bool escaped = start > 0 && line[start - 1] == '\\';
       const auto id = file_id(line.substr(end));
-      if (!escaped && !id.empty() && !code.covers(begin)) found.emplace_back(begin, id);
+      if (!escaped && !id.empty() && !code.covers(start)) found.emplace_back(start, id);
       break;
     }
   }
@@ -106,8 +106,8 @@ std::string PrefixTable::unescaped(std::string_view text) const {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto begins = [&](const Prefix& prefix) { return text.substr(at + 1).starts_with(prefix.text); };
-    if (text[at] != '\\' || std::ranges::none_of(prefixes_, begins)) out += text[at];
+    const auto starts_here = [&](const Prefix& prefix) { return text.substr(at + 1).starts_with(prefix.text); };
+    if (text[at] != '\\' || std::ranges::none_of(prefixes_, starts_here)) out += text[at];
   }
   return out;
 }

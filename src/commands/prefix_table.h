@@ -1,6 +1,6 @@
 /// The prefixes of commands, prepared for matching: `@relay:`, `@thinking:`, and for each `X:` also `X.json:`.
 ///
-/// Why by hand: a line of prose costs one table look-up here; RE2, with the one-line rule alone, costs twice as much.
+/// Why by hand: a line of prose costs one table lookup here; RE2, with the one-line rule alone, costs twice as much.
 /// Threading: constant after construction.
 #pragma once
 
@@ -26,7 +26,7 @@ enum class Opener : std::uint8_t {
   SessionEnd,  // [[SESSION_END]]
 };
 
-/// Whether the opener starts a block, which continues until its closing mark.
+/// Does the opener start a block, which continues until its closing mark?
 constexpr bool is_block(Opener opener) { return opener >= Opener::Block; }
 
 /// A line that starts with one of the prefixes.
@@ -44,8 +44,8 @@ class PrefixTable {
   /// The prefix that this line starts with, after its lead-in.
   [[nodiscard]] std::optional<Opening> opening(std::string_view line) const;
 
-  /// Whether the line may matter at all, by its first byte after the blanks (also as a fence, a tag, an escape
-  /// sequence).
+  /// May the line be relevant, by its first byte after the blanks (also as a fence, a tag, an escape
+  /// sequence)?
   [[nodiscard]] bool may_matter(std::string_view line) const {
     std::size_t at = 0;
     while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
@@ -55,7 +55,7 @@ class PrefixTable {
   /// The ids after `->relay-file:` in this line, outside inline code.
   [[nodiscard]] std::vector<std::pair<std::size_t, std::string>> find_file_triggers(std::string_view line) const;
 
-  /// Whether the text contains one of the prefixes with a backslash before it.
+  /// Does the text contain one of the prefixes with a backslash before it?
   [[nodiscard]] bool has_escaped_prefix(std::string_view text) const;
 
   /// The text without the backslash before each prefix: the escape is for the grammar, not for the reader of the text.
@@ -70,13 +70,13 @@ class PrefixTable {
     Opener opener;
   };
 
-  std::vector<Prefix> prefixes_;  // longest first
+  std::vector<Prefix> prefixes_;  // in order of decreasing length
   std::vector<std::string> file_prefixes_;
   std::string relay_prefix_;
   std::array<bool, 256> first_bytes_{};
 };
 
-/// The end of every file prefix; a cheap search for it shows whether a text can contain one.
+/// The end of every file prefix; a cheap search for it tests if a text can contain one.
 inline constexpr std::string_view kFilePrefixEnd = "-file:";
 
 }  // namespace relay::commands

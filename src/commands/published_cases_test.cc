@@ -1,4 +1,4 @@
-/// Texts that the published program understands give the same result here, or a better one where it misreads them.
+/// Texts that the published program understands yield the same result here, or a better one where it misreads them.
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -58,7 +58,7 @@ void expect_result(const std::string& id, const json::object& result, const json
   for (const auto& part : *parts) EXPECT_NE(text.find(std::string{part.as_string()}), std::string::npos) << id;
 }
 
-TEST(PublishedCases, EveryTextGivesPublishedOrBetterResult) {
+TEST(PublishedCases, EveryTextYieldsPublishedOrBetterResult) {
   for (const auto& value : cases().at("cases").as_array()) {
     const auto& each = value.as_object();
     const auto id = std::string{each.at("id").as_string()};
@@ -68,7 +68,7 @@ TEST(PublishedCases, EveryTextGivesPublishedOrBetterResult) {
   }
 }
 
-TEST(PublishedCases, AllPrefixesTogetherGiveSameResult) {
+TEST(PublishedCases, AllPrefixesTogetherYieldSameResult) {
   for (const auto& value : cases().at("cases").as_array()) {
     const auto& each = value.as_object();
     const auto prefix = each.at("prefix").as_string();
@@ -115,7 +115,7 @@ json::array outbox_result(const json::object& each, std::size_t& errors) {
   return commands;
 }
 
-TEST(PublishedCases, OutboxFilesGivePublishedOrBetterResult) {
+TEST(PublishedCases, OutboxFilesYieldPublishedOrBetterResult) {
   for (const auto& value : cases().at("outbox_files").as_array()) {
     const auto& each = value.as_object();
     const auto* better = object_member(each, "better");
@@ -132,7 +132,7 @@ TEST(PublishedCases, OutboxFilesGivePublishedOrBetterResult) {
         command.as_object().erase("to");
         command.as_object().erase("body");
       }
-    EXPECT_EQ(commands, expected) << each.at("id") << " gave " << json::serialize(commands);
+    EXPECT_EQ(commands, expected) << each.at("id") << " yields " << json::serialize(commands);
   }
 }
 

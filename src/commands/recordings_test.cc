@@ -13,7 +13,7 @@ json::array without_data(json::array commands) {
   return commands;
 }
 
-TEST(Recordings, MarkdownGivesExactlyTheSentMessages) {
+TEST(Recordings, MarkdownYieldsExactlyTheSentMessages) {
   const auto file = testing::load_cases("recordings.json");
   for (const auto& value : file.as_array()) {
     const auto& each = value.as_object();
@@ -32,7 +32,7 @@ TEST(Recordings, MarkdownGivesExactlyTheSentMessages) {
   }
 }
 
-TEST(Recordings, ScreenGivesSameMessagesAsModel) {
+TEST(Recordings, ScreenYieldsSameMessagesAsModel) {
   const auto file = testing::load_cases("screens.json");
   for (const auto& value : file.as_array()) {
     const auto& each = value.as_object();

@@ -1,6 +1,6 @@
 /// The grammar applied to rows of a screen: the last resort, for agents without a readable transcript.
 ///
-/// The caller has decided which rows are the agent's own text and that its turn has ended. Agents do not draw code
+/// The caller selects the rows of the agent's own text after its turn has ended. Agents do not draw code
 /// fences, so an example looks like a command here; therefore transcripts have priority.
 #pragma once
 

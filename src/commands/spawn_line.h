@@ -10,7 +10,7 @@ namespace relay::commands {
 
 enum class WorkerVerb { None, Spawn, Release };
 
-/// The verb that the recipient of a command spells, in any case; verbs are never names.
+/// The verb in place of the recipient, in any case; verbs are never names.
 WorkerVerb worker_verb(std::string_view target);
 
 enum class TopicVerb { None, Subscribe, Unsubscribe };
@@ -22,16 +22,16 @@ struct SpawnLine {
   std::string name;
   std::string cli;
   std::string task;        // from quotes, or the plain rest
-  std::string_view opens;  // instead of a task: `<<<` and what follows
+  std::string_view opens;  // instead of a task: `<<<` and the rest
 };
 
 /// Parses the text after `spawn`. The error is the reason for a CommandError.
 Result<SpawnLine> read_spawn(std::string_view text);
 
-/// Parses the text after `release`: one name and nothing else, so that "release notes are ready" releases no agent.
+/// Parses the text after `release`: only one name, so that "release notes are ready" releases no agent.
 Result<std::string> read_release(std::string_view text);
 
-/// Parses the text after `subscribe`: one topic and nothing else.
+/// Parses the text after `subscribe`: only one topic.
 Result<std::string> read_topic(std::string_view text);
 
 }  // namespace relay::commands

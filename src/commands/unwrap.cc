@@ -25,7 +25,7 @@ struct Row {
 struct Paragraph {
   UnwrappedLine line;
   Row last;                 // its last row
-  std::size_t hanging = 0;  // where its further rows start
+  std::size_t hanging = 0;  // where its later rows start
   std::size_t quotes = 0;   // quote marks before each of its rows
   bool commands = false;
 };
@@ -51,7 +51,7 @@ bool is_heading(std::string_view text) {
   return marks > 0 && marks <= 6 && text.substr(marks).starts_with(' ');
 }
 
-bool begins_block(std::string_view text) {
+bool starts_block(std::string_view text) {
   return list_item(text) || is_table_row(text) || is_rule(text) || is_heading(text) || fence_opening(text) ||
          is_bare_prompt(text) || is_injected_line(text);
 }
@@ -127,8 +127,8 @@ class Unwrapper {
       return;
     }
     const bool commands = !plain && prefixes_.opening(row.text).has_value();
-    const bool begins = plain ? is_injected_text(row.text) : begins_block(row.text);
-    if (open_ && (soft || paragraph_.quotes == quotes) && continues(row, commands, begins)) {
+    const bool starts = plain ? is_injected_text(row.text) : starts_block(row.text);
+    if (open_ && (soft || paragraph_.quotes == quotes) && continues(row, commands, starts)) {
       const auto between = glue(paragraph_.last, row);
       if (between && paragraph_.line.text.size() + row.text.size() < kMaxLogicalBytes) {
         paragraph_.line.text.append(*between).append(row.text);
@@ -151,10 +151,10 @@ class Unwrapper {
     return !prefixes_.may_matter(text) && !text.starts_with('|');
   }
 
-  [[nodiscard]] bool continues(const Row& row, bool commands, bool begins) const {
+  [[nodiscard]] bool continues(const Row& row, bool commands, bool starts) const {
     if (paragraph_.last.soft) return true;
     if (commands && (paragraph_.commands || ends_sentence(paragraph_.last.text))) return false;
-    return !begins && !is_table_row(paragraph_.last.text) && !is_rule(paragraph_.last.text) &&
+    return !starts && !is_table_row(paragraph_.last.text) && !is_rule(paragraph_.last.text) &&
            fits_below(paragraph_, row);
   }
 

@@ -1,5 +1,4 @@
-/// Character sets that a program can select: ASCII, and DEC's line drawing, which shows box drawing characters for
-///   letters.
+/// Character sets that a program can select: ASCII, and DEC's line drawing, which draws boxes with letter codes.
 #pragma once
 
 #include <array>

@@ -78,7 +78,7 @@ void Display::leave_alternate(ScreenSwitch mode) {
   if (mode == ScreenSwitch::SavingPen) restore_pen();
 }
 
-/// Clears the hidden screen, so that the next program finds nothing of the last one.
+/// Clears the hidden screen, so that the next program starts on an empty one.
 void Display::reset_alternate() {
   alternate_.grid.clear(Style{});
   alternate_.top = 0;

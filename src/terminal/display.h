@@ -103,7 +103,7 @@ class Display {
   [[nodiscard]] std::uint64_t lost_reports() const { return lost_reports_; }
   std::vector<int> take_changed_rows();
 
-  /// Same content and same state, so that the same further bytes have the same effect.
+  /// Same content and same state, so that the same later bytes have the same effect.
   [[nodiscard]] bool equals(const Display& other) const;
 
  private:

@@ -45,8 +45,8 @@ ClassifiedInput parse_kitty_key(const Parameters& parameters) {
     if (is_printable(parameters[index])) text::append_utf8(key.text, parameters[index]);
   if (key.text.empty() && is_printable(code) && (modifiers & ~kShift) == 0) {
     const bool shifted = modifiers == kShift;
-    const auto shown = shifted && parameters.is_part(1) && is_printable(parameters[1]) ? parameters[1] : code;
-    text::append_utf8(key.text, shifted && shown >= 'a' && shown <= 'z' ? shown - 'a' + 'A' : shown);
+    const auto produced = shifted && parameters.is_part(1) && is_printable(parameters[1]) ? parameters[1] : code;
+    text::append_utf8(key.text, shifted && produced >= 'a' && produced <= 'z' ? produced - 'a' + 'A' : produced);
   }
   key.kind = key.text.empty() ? InputKind::Key : InputKind::Text;
   return key;

@@ -1,10 +1,10 @@
 /// Classifies the bytes from a user's terminal: typed, pasted, or reported by the terminal itself.
 ///
 /// Why: a terminal sends query replies, mouse and focus reports on the same stream as the keys. Only keys and pastes
-///   mean that the user is typing; a reply mistaken for typing would delay messages, or be taken for an answer.
+///   mean that the user is typing; a reply mistaken for typing would delay messages, or be mistaken for an answer.
 ///   Ambiguous sequences count as replies (CSI r ; c R is also a modified F3).
 /// Invariants: the concatenated bytes of all events are the input; the same events result however the stream is split,
-///   except that a run of text or a paste may arrive in parts. At most kMaxStringBytes are held back.
+///   except that a run of text or a paste may arrive in parts. At most kMaxStringBytes are held.
 /// The caller supplies the time: it passes `now`, and calls expire() at deadline(). Only time distinguishes a lone
 ///   Escape key from the start of a sequence.
 #pragma once

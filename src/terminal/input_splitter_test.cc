@@ -69,7 +69,7 @@ TEST(Input, KittyKeysAreTextEnterKeysOrReleases) {
   EXPECT_EQ(only_kind("\x1b[27;5;13~"), InputKind::Key);
 }
 
-TEST(Input, PasteIsOneEventWhateverItContains) {
+TEST(Input, PasteIsOneEventForAnyContent) {
   const auto events = split("\x1b[200~one\rtwo\x1b[A\x1b[201~x");
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0].kind, InputKind::Paste);

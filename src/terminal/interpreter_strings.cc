@@ -65,7 +65,7 @@ void Interpreter::osc(std::string_view string) {
       if (rest == "?") return report_query({.kind = QueryKind::ProgramStatus});
       if (const auto status = parse_program_status(rest)) display_.set_status(*status);
       return;
-    default: return;  // hyperlinks (8), clipboard (52), notifications, prompt marks: not shown
+    default: return;  // hyperlinks (8), clipboard (52), notifications, prompt marks: ignored
   }
 }
 

@@ -23,8 +23,8 @@ constexpr std::pair<std::string_view, NamedKey> kKeyNames[] = {
 
 char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; }
 
-bool equals_ignoring_case(std::string_view name, std::string_view known) {
-  return std::ranges::equal(name, known, {}, lower, lower);
+bool equals_ignoring_case(std::string_view name, std::string_view key_name) {
+  return std::ranges::equal(name, key_name, {}, lower, lower);
 }
 
 /// 1 + shift + 2 alt + 4 control, as xterm and kitty count.
@@ -139,8 +139,8 @@ std::optional<Key> parse_key(std::string_view name) {
     key.character = ' ';
     return key;
   }
-  for (const auto& [known, named] : kKeyNames) {
-    if (!equals_ignoring_case(name, known)) continue;
+  for (const auto& [key_name, named] : kKeyNames) {
+    if (!equals_ignoring_case(name, key_name)) continue;
     key.name = named;
     return key;
   }
@@ -160,7 +160,7 @@ std::optional<Key> parse_key(std::string_view name) {
 
 std::string key_names() {
   std::string names;
-  for (const auto& [known, named] : kKeyNames) names += relay::format("{}, ", known);
+  for (const auto& [key_name, named] : kKeyNames) names += relay::format("{}, ", key_name);
   return names + "Space and single characters, such as y, each also with C-, M- or S- before it";
 }
 

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kMaxParameterValue = 65'535;  // larger numbers a
 inline constexpr std::size_t kMaxStringBytes =
     8'192;  // of an OSC, DCS or APC string; a longer one is consumed and ignored
 inline constexpr std::size_t kMaxClusterBytes =
-    64;  // of one cell's text: a base and its marks; further marks are dropped
+    64;  // of one cell's text: a base and its marks; later marks are dropped
 inline constexpr std::size_t kMaxTitleBytes = 1'024;
 inline constexpr std::size_t kMaxStatusMessageBytes = 4'096;
 inline constexpr std::size_t kMaxStatusNameBytes = 64;  // application and kind of a program status

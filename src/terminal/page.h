@@ -1,4 +1,4 @@
-/// One of the two screens of a terminal: its rows and the state that is kept per screen.
+/// One of the two screens of a terminal: its rows and the state of each screen.
 #pragma once
 
 #include <cstdint>

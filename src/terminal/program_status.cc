@@ -18,8 +18,8 @@ constexpr std::array<std::pair<std::string_view, ProgramState>, 6> kStates = {{{
                                                                                {"clear", ProgramState::Clear}}};
 
 std::optional<ProgramState> parse_state(std::string_view name) {
-  for (const auto& [known, state] : kStates)
-    if (known == name) return state;
+  for (const auto& [text, state] : kStates)
+    if (text == name) return state;
   return std::nullopt;
 }
 
@@ -39,7 +39,7 @@ int base64_value(char digit) {
   return -1;
 }
 
-/// Stops at the first invalid character, so that a damaged message keeps its start.
+/// Stops at the first invalid character, so that a damaged message preserves its start.
 std::string decode_base64(std::string_view encoded) {
   std::string decoded;
   unsigned bits = 0;
@@ -79,8 +79,8 @@ std::optional<ProgramStatus> parse_program_status(std::string_view fields) {
 }
 
 std::string_view name_of(ProgramState state) {
-  for (const auto& [name, known] : kStates)
-    if (known == state) return name;
+  for (const auto& [name, candidate] : kStates)
+    if (candidate == state) return name;
   return "unknown";
 }
 

@@ -23,7 +23,7 @@ struct ProgramStatus {
   bool operator==(const ProgramStatus&) const = default;
 };
 
-/// Parses the part behind "7501;". Empty without a known state; unknown fields are ignored.
+/// Parses the part behind "7501;". Empty without a defined state; unknown fields are ignored.
 std::optional<ProgramStatus> parse_program_status(std::string_view fields);
 
 std::string_view name_of(ProgramState state);

@@ -61,15 +61,15 @@ std::string upper(std::string_view text) {
 std::string termcap_reply(std::string_view names) {
   static constexpr struct {
     std::string_view name, value;
-  } kKnown[] = {{"TN", "xterm-256color"}, {"Co", "256"}, {"colors", "256"}, {"RGB", "8"}};
+  } kCapabilities[] = {{"TN", "xterm-256color"}, {"Co", "256"}, {"colors", "256"}, {"RGB", "8"}};
   std::string out;
   while (!names.empty()) {
     const auto name = names.substr(0, names.find(';'));
     names.remove_prefix(std::min(names.size(), name.size() + 1));
     if (!is_hex(name)) continue;  // never echo invalid input
     std::string reply = format("\x1bP0+r{}\x1b\\", name);
-    for (const auto& known : kKnown)
-      if (hex(known.name) == upper(name)) reply = format("\x1bP1+r{}={}\x1b\\", name, hex(known.value));
+    for (const auto& capability : kCapabilities)
+      if (hex(capability.name) == upper(name)) reply = format("\x1bP1+r{}={}\x1b\\", name, hex(capability.value));
     out += reply;
   }
   return out;

@@ -1,4 +1,4 @@
-/// Recordings of real agents: our screens match those of another emulator, for any split, and can be rendered again.
+/// Recordings of real agents: the screens match those of another emulator, for any split, and can be rendered again.
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -24,9 +24,9 @@ std::string difference(const Screen& screen, const std::vector<std::string>& exp
   for (int row = 0; row < screen.grid().rows(); ++row) {
     const auto index = static_cast<std::size_t>(row);
     const std::string theirs = index < expected.size() ? trimmed(expected[index]) : "";
-    const std::string ours = trimmed(screen.grid().text(row));
-    if (ours.find("\u200d") != std::string::npos) continue;  // that emulator drops joined characters
-    if (ours != theirs) return format("row {}: |{}| instead of |{}|", row, ours, theirs);
+    const std::string own_row = trimmed(screen.grid().text(row));
+    if (own_row.find("\u200d") != std::string::npos) continue;  // that emulator drops joined characters
+    if (own_row != theirs) return format("row {}: |{}| instead of |{}|", row, own_row, theirs);
   }
   return {};
 }
@@ -79,7 +79,7 @@ TEST_F(Recordings, MatchAnotherEmulator) {
 TEST_F(Recordings, AreTheSameByteByByteAndAfterRender) {
   for (const auto& recording : all()) {
     const std::string bytes = recording.output();
-    if (bytes.size() > 200'000) continue;  // minutes of spinners add nothing
+    if (bytes.size() > 200'000) continue;  // long recordings mostly repeat spinners
     Screen whole = screen_after(bytes, recording.size);
     Screen parts{recording.size};
     for (const char byte : bytes) parts.feed({&byte, 1});

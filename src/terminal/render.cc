@@ -24,7 +24,7 @@ class Painter {
     tabs();
     if (display_.modes().alternate_screen) {
       page(display_.primary());
-      out_ += "\x1b[?1047h";  // unlike 1049 it keeps the saved cursor that was just set
+      out_ += "\x1b[?1047h";  // unlike 1049 it does not replace the saved cursor that was just set
       reset_drawing();
       out_ += "\x1b[H\x1b[2J";
     }

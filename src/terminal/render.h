@@ -11,9 +11,9 @@ class Screen;
 /// Fed to a new Screen, the result equals the old one. Not included: scrollback, the title stack.
 std::string render(const Screen& screen);
 
-/// Switches off what a program left on: alternate screen, mouse, paste, focus, keyboard protocols, hidden cursor,
-///   colors, scroll region, character sets. Pops only what this program pushed on the keyboard's stack: the entries
-///   below belong to the surrounding shell. No effect on a terminal in its initial state.
+/// Disables the modes that a program left enabled: alternate screen, mouse, paste, focus, keyboard protocols, hidden
+///   cursor, colors, scroll region, character sets. Pops only what this program pushed on the keyboard's stack: the
+///   entries below belong to the surrounding shell. No effect on a terminal in its initial state.
 std::string restore_sequence(const Screen& screen);
 
 }  // namespace relay::terminal

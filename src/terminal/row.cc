@@ -65,7 +65,7 @@ void Row::write_ascii(int column, const char* text, int count, const Style& styl
   cut_before(column, style);
   cut_before(column + count, style);
   Cell* cells = &at(column);
-  const Style own = style;  // a copy: otherwise the compiler must assume that writing a cell changes the style
+  const Style own = style;  // a copy: without it the compiler must assume that writing a cell changes the style
   for (int i = 0; i < count; ++i) cells[i] = Cell{static_cast<unsigned char>(text[i]), 1, own};
 }
 
@@ -129,13 +129,13 @@ void Row::restyle(int column, const Style& style) {
 }
 
 void Row::drop_unused_clusters() {
-  std::vector<std::string> kept;
+  std::vector<std::string> remaining;
   for (auto& cell : cells_) {
     if (!cell.is_cluster()) continue;
-    kept.push_back(std::move(clusters_[cell.value()]));
-    cell.set_cluster(static_cast<std::uint32_t>(kept.size() - 1), cell.columns());
+    remaining.push_back(std::move(clusters_[cell.value()]));
+    cell.set_cluster(static_cast<std::uint32_t>(remaining.size() - 1), cell.columns());
   }
-  clusters_ = std::move(kept);
+  clusters_ = std::move(remaining);
 }
 
 void Row::clear(const Style& style) {

@@ -25,7 +25,7 @@ class Row {
 
   /// The readable text without trailing blanks.
   [[nodiscard]] std::string text() const;
-  /// The text up to the right edge, for a row that continues in the next one: blanks kept, a filler left out.
+  /// The text up to the right edge, for a row that continues in the next one: with blanks, without a filler.
   [[nodiscard]] std::string whole_text() const;
 
   /// The first column after which all cells are blanks of the default style.

@@ -2,7 +2,7 @@
 ///
 /// Invariants: the same screen and reports result however the bytes are split; memory is bounded for any input
 ///   (limits.h); the cursor is inside the grid and a wide cell is always followed by its spacer.
-/// Ownership: owns everything it shows; references are valid until the next feed or resize.
+/// Ownership: owns all its cells; references are valid until the next feed or resize.
 /// Threading: one thread at a time.
 #pragma once
 
@@ -58,13 +58,13 @@ class Screen {
   /// True when no character or sequence is incomplete.
   [[nodiscard]] bool in_ground_state() const;
 
-  /// The reports since the last call, in order. At most kMaxReports are kept; lost_reports() counts the others.
+  /// The reports since the last call, in order. At most kMaxReports are stored; lost_reports() counts the others.
   std::vector<Report> take_reports();
   [[nodiscard]] std::uint64_t lost_reports() const;
   /// The rows that changed since the last call, in ascending order.
   std::vector<int> take_changed_rows();
 
-  /// Same cells and state on both screens: the same further bytes have the same effect. Scrollback and reports are not
+  /// Same cells and state on both screens: the same later bytes have the same effect. Scrollback and reports are not
   ///   compared.
   bool operator==(const Screen& other) const;
 

@@ -87,7 +87,7 @@ TEST(Scroll, IndexAndReverseIndexScrollAtTheEdges) {
   EXPECT_EQ(four_rows_then("\x1b[1;1H\x1bM"), (Rows{"", "one", "two", "three"}));
 }
 
-TEST(Scroll, RowsThatLeaveTheTopAreKeptAsText) {
+TEST(Scroll, RowsThatLeaveTheTopAreStoredAsText) {
   Screen screen = screen_after("one\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix");
   ASSERT_EQ(screen.scrollback().end(), 2u);
   EXPECT_EQ(screen.scrollback().row(0)->text, "one");
@@ -101,7 +101,7 @@ TEST(Scroll, RegionAtTheTopFeedsTheScrollback) {
   EXPECT_EQ(screen.scrollback().row(0)->text, "one");
 }
 
-TEST(Scroll, TheAlternateScreenKeepsNothing) {
+TEST(Scroll, AlternateScreenHasNoScrollback) {
   EXPECT_EQ(screen_after("\x1b[?1049h1\n2\n3\n4\n5\n6\n7").scrollback().end(), 0u);
 }
 
@@ -139,7 +139,7 @@ TEST(Resize, FewerRowsPushTheTopIntoTheScrollback) {
   EXPECT_EQ(screen.cursor().row, 1);
 }
 
-TEST(Resize, BlankRowsBelowTheCursorGoFirst) {
+TEST(Resize, BlankRowsBelowTheCursorAreRemovedFirst) {
   Screen screen = screen_after("one");
   screen.resize({10, 2});
   EXPECT_EQ(rows_of(screen), (Rows{"one"}));

@@ -16,7 +16,7 @@ TEST(Print, WrapsAndMarksTheContinuedRow) {
   EXPECT_FALSE(screen.grid().wrapped(1));
 }
 
-TEST(Print, AWrapWaitsUntilTheNextCharacter) {
+TEST(Print, AWrapIsPendingUntilTheNextCharacter) {
   const Screen screen = screen_after("0123456789");
   EXPECT_EQ(screen.cursor(), (Cursor{.row = 0, .column = 9, .wrap_pending = true}));
   EXPECT_EQ(rows_after("0123456789\r\nx"), (Rows{"0123456789", "x"}));
@@ -46,7 +46,7 @@ TEST(Print, AWideCharacterThatDoesNotFitWrapsWhole) {
   EXPECT_EQ(logical_lines(screen.grid())[0].text, "012345678中x") << "the empty last column was not written";
 }
 
-TEST(Print, ABlankInTheLastColumnBeforeAWideCharacterIsKept) {
+TEST(Print, ABlankInTheLastColumnBeforeAWideCharacterIsPreserved) {
   EXPECT_EQ(logical_lines(screen_after("012345678 中").grid())[0].text, "012345678 中");
 }
 
@@ -122,7 +122,7 @@ TEST(Print, BrokenUtf8BecomesReplacementCharacters) {
                   "d"}));
 }
 
-TEST(Print, C1ControlsInUtf8AreNotObeyed) {
+TEST(Print, C1ControlsInUtf8AreIgnored) {
   EXPECT_EQ(rows_after("a\xc2\x9b"
                        "2Jb"),
             (Rows{"a2Jb"}));
@@ -143,7 +143,7 @@ TEST(Print, RepeatWritesTheLastCharacterAgain) {
   EXPECT_EQ(rows_after("e\u0301\x1b[2b"), (Rows{"e\u0301e\u0301e\u0301"}));
 }
 
-TEST(Print, RepeatWithNothingBeforeItDoesNothing) { EXPECT_EQ(rows_after("ab\x1b[1;1H\x1b[3b"), (Rows{"ab"})); }
+TEST(Print, RepeatWithoutACharacterDoesNothing) { EXPECT_EQ(rows_after("ab\x1b[1;1H\x1b[3b"), (Rows{"ab"})); }
 
 TEST(Print, RepeatIsBoundedByTheScreen) {
   Screen screen = screen_after("x\x1b[65535b");
@@ -158,7 +158,7 @@ TEST(Print, TabsGoToStopsThatCanBeSetAndCleared) {
   EXPECT_EQ(cursor_after("\x1b[20G\x1b[2Z", {40, 2}).column, 8);
 }
 
-TEST(Print, StylesAreKeptPerCell) {
+TEST(Print, StylesAreStoredPerCell) {
   const Screen screen = screen_after("\x1b[1;31ma\x1b[0;48;2;1;2;3;4:3mb");
   const Style first = screen.grid().row(0).cell(0).style();
   const Style second = screen.grid().row(0).cell(1).style();

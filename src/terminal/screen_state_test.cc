@@ -62,7 +62,7 @@ TEST(Alternate, EnteringTwiceHasNoEffect) {
   EXPECT_EQ(reports_of<AlternateEntered>(screen).size(), 1u);
 }
 
-TEST(Alternate, HasItsOwnScrollRegion) {
+TEST(Alternate, HasASeparateScrollRegion) {
   EXPECT_EQ(rows_after("\x1b[1;2r\x1b[?1049h\x1b[4;1Hlast\x1b[1;1H\r\n\r\n\r\nhere"), (Rows{"", "", "", "here"}));
 }
 
@@ -76,7 +76,7 @@ TEST(Modes, AreStored) {
   EXPECT_EQ(modes.modify_other_keys, 2);
 }
 
-TEST(Modes, KeyboardFlagsArePushedPoppedAndKeptPerScreen) {
+TEST(Modes, KeyboardFlagsArePushedAndPoppedPerScreen) {
   Screen screen = screen_after("\x1b[>1u");
   EXPECT_EQ(screen.modes().keyboard_flags, 1);
   screen.feed("\x1b[?1049h");
@@ -141,7 +141,7 @@ TEST(ProgramStatus, IsReadWithItsMessage) {
   EXPECT_EQ(reports_of<StatusChanged>(screen), (std::vector<StatusChanged>{{expected}}));
 }
 
-TEST(ProgramStatus, IsIgnoredWithoutAKnownState) {
+TEST(ProgramStatus, IsIgnoredWithoutADefinedState) {
   Screen screen = screen_after("\x1b]7501;state=dancing:app=x\a\x1b]7501;app=x\a\x1b]7501;\a");
   EXPECT_TRUE(reports_of<StatusChanged>(screen).empty());
 }
@@ -169,7 +169,7 @@ TEST(Queries, AreReportedInOrderWithTheirState) {
   EXPECT_EQ(queries[9].query.number, 7);
 }
 
-TEST(Strings, AreConsumedWhateverTheyContain) {
+TEST(Strings, AreConsumedForAnyContent) {
   const std::string long_string(100'000, 'x');
   EXPECT_EQ(rows_after("a\x1b]8;;http://x\x1b\\b\x1b]52;c;" + long_string + "\ac\x1bPq" + long_string +
                        "\x1b\\d\x1b_G" + long_string + "\x1b\\e\x1b^pm\x1b\\f\x1bXsos\x1b\\g"),
@@ -182,7 +182,7 @@ TEST(Sequences, UnknownOnesChangeNothing) {
   EXPECT_EQ(rows_after("a\x1b[1;2;3zb\x1b[?5;6yc\x1b[>4;?md\x1b[1 !pe\x1b%Gf"), (Rows{"abcdef"}));
 }
 
-TEST(Sequences, ControlsInsideASequenceAreObeyedAtOnce) { EXPECT_EQ(rows_after("ab\x1b[\r2Cc"), (Rows{"abc"})); }
+TEST(Sequences, ControlsInsideASequenceAreExecutedAtOnce) { EXPECT_EQ(rows_after("ab\x1b[\r2Cc"), (Rows{"abc"})); }
 
 TEST(Changes, ReportRowsAndRevision) {
   Screen screen = screen_after("");

@@ -1,7 +1,7 @@
 /// The rows that left the top of the primary screen, as text; bounded in rows and bytes, the oldest are dropped first.
 ///
 /// Rows are numbered from the start of the session and keep their number, so that a reader can continue "from 1234"
-/// even if rows were dropped meanwhile. Styles are not kept.
+/// even if rows were dropped meanwhile. Styles are not stored.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class Scrollback {
   void push(ScrolledRow row);
   void clear();
 
-  /// Numbers of the oldest row kept and of the next row.
+  /// Numbers of the oldest stored row and of the next row.
   [[nodiscard]] std::uint64_t first() const { return end_ - rows_.size(); }
   [[nodiscard]] std::uint64_t end() const { return end_; }
   /// nullptr when the row was dropped or does not exist yet.

@@ -11,7 +11,7 @@ namespace relay::terminal {
 /// Applies `CSI ... m` to a style. Unknown numbers change nothing.
 void apply_sgr(Style& style, const Parameters& parameters);
 
-/// The sequence that sets exactly this style, whatever was set before: "ESC [ 0 ; 1 ; 31 m".
+/// The sequence that sets exactly this style, after any earlier style: "ESC [ 0 ; 1 ; 31 m".
 std::string sgr_of(const Style& style);
 
 }  // namespace relay::terminal

@@ -1,7 +1,7 @@
-/// Shows a screen on a terminal of any size: draws what fits, and redraws only what changed.
+/// Draws a screen on a terminal of any size: draws what fits, and redraws only what changed.
 ///
 /// Why not the program's own bytes: they are correct only on a terminal of the program's size, and they would fill the
-/// client's scrollback. A viewport uses the alternate screen and leaves nothing behind.
+/// client's scrollback. A viewport uses the alternate screen and leaves no output behind.
 /// Invariants: after `paint` the terminal shows the upper left part of the screen, or the lower part if the cursor
 ///   would be hidden otherwise; the modes that determine what keys, pastes and the mouse send are those of the screen.
 /// Threading: one thread.

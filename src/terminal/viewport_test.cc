@@ -7,26 +7,26 @@
 namespace relay::terminal {
 namespace {
 
-/// A terminal that shows a viewport.
+/// A terminal that draws a viewport.
 struct ViewportTest : testing::Test {
   Screen program{{20, 4}};
-  Screen shown{{20, 4}};
+  Screen display{{20, 4}};
   Viewport window{{20, 4}};
 
-  void SetUp() override { shown.feed(Viewport::opening()); }
-  void paint() { shown.feed(window.paint(program)); }
-  std::string row(int index) const { return shown.grid().text(index); }
+  void SetUp() override { display.feed(Viewport::opening()); }
+  void paint() { display.feed(window.paint(program)); }
+  std::string row(int index) const { return display.grid().text(index); }
 };
 
 TEST_F(ViewportTest, ShowsTheWholeScreenOnATerminalOfTheSameSize) {
   program.feed("one\r\n\x1b[1;31mtwo\x1b[0m\r\n\xe6\xbc\xa2\xe5\xad\x97\x1b[?2004h\x1b[?1000h\x1b[?1006h");
   paint();
-  for (int index = 0; index < 4; ++index) EXPECT_TRUE(shown.grid().row(index).same_cells(program.grid().row(index)));
-  EXPECT_EQ(shown.cursor().row, program.cursor().row);
-  EXPECT_EQ(shown.cursor().column, program.cursor().column);
-  EXPECT_TRUE(shown.modes().bracketed_paste);
-  EXPECT_EQ(shown.modes().mouse, program.modes().mouse);
-  EXPECT_EQ(shown.modes().mouse_encoding, program.modes().mouse_encoding);
+  for (int index = 0; index < 4; ++index) EXPECT_TRUE(display.grid().row(index).same_cells(program.grid().row(index)));
+  EXPECT_EQ(display.cursor().row, program.cursor().row);
+  EXPECT_EQ(display.cursor().column, program.cursor().column);
+  EXPECT_TRUE(display.modes().bracketed_paste);
+  EXPECT_EQ(display.modes().mouse, program.modes().mouse);
+  EXPECT_EQ(display.modes().mouse_encoding, program.modes().mouse_encoding);
 }
 
 TEST_F(ViewportTest, KeepsTheLastColumn) {
@@ -36,7 +36,7 @@ TEST_F(ViewportTest, KeepsTheLastColumn) {
   EXPECT_EQ(row(1), "                   x");
 }
 
-TEST_F(ViewportTest, DrawsOnlyWhatChanged) {
+TEST_F(ViewportTest, DrawsOnlyChanges) {
   program.feed("one\r\ntwo");
   paint();
   EXPECT_EQ(window.paint(program), "");
@@ -48,7 +48,7 @@ TEST_F(ViewportTest, DrawsOnlyWhatChanged) {
 
 TEST_F(ViewportTest, CutsTheScreenAndFollowsTheCursor) {
   window.resize({5, 2});
-  shown.resize({5, 2});
+  display.resize({5, 2});
   program.feed("1\r\n2\r\n3 and more\r\nab\xe6\xbc\xa2\xe5\xad\x97");
   paint();
   EXPECT_EQ(window.rows_above(), 2);

@@ -30,8 +30,8 @@ CharacterTraits look_up(char32_t code) {
     case UTF8PROC_CATEGORY_CO: traits.columns = 1; break;
     default: break;
   }
-  if (is_regional_indicator(code)) traits.columns = 2;  // alone or as a flag: a pair has the same width
-  if (code == 0xad) return {1, true};                   // a soft hyphen that reaches a terminal is shown
+  if (is_regional_indicator(code)) traits.columns = 2;  // single or as a flag: a pair has the same width
+  if (code == 0xad) return {1, true};                   // a soft hyphen that reaches a terminal is drawn
   return traits;
 }
 

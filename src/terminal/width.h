@@ -1,7 +1,7 @@
 /// The width of characters, and which characters share a cell.
 ///
-/// One cell holds one grapheme cluster (a base and its marks, a flag, a family joined by ZWJ), because the programs we
-/// observe count columns that way. The Unicode tables are utf8proc's (Unicode 15); only width.cc names it.
+/// One cell holds one grapheme cluster (a base and its marks, a flag, a family joined by ZWJ), because the observed
+/// programs count columns that way. The Unicode tables are utf8proc's (Unicode 15); only width.cc names it.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace relay::commands::testing {
 
-/// The file must be there and be JSON; a test that cannot read its cases stops.
+/// The file must exist and be JSON; a test that cannot read its cases stops.
 json::value load_cases(const std::string& file);
 
 /// A command with the members the cases name: to, kind, body, thread?, threadProject?, project?, data?, meta?

@@ -63,7 +63,7 @@ constexpr std::string_view kScrolling[] = {"\x1bM",
                                            "D",
                                            "\x1b"
                                            "E"};
-/// Not in the shared vocabulary. xterm.js throws at ED 1 in the last cell, lets the saved cursor scroll away and does
+/// Not in the shared vocabulary. xterm.js throws at ED 1 in the last cell, scrolls the saved cursor and does
 /// not restore character sets with it, breaks a wide character overwritten at the margin without wrapping, adds the
 /// region's top twice in origin mode, and obeys C1 controls. The rest are queries, keyboards and malformed bytes.
 constexpr std::string_view kOurs[] = {"\x1b[1J",

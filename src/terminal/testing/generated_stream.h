@@ -9,8 +9,8 @@
 namespace relay::terminal::testing {
 
 enum class Vocabulary {
-  Shared,  // only what every terminal interprets alike, for comparison with another emulator
-  Full,    // everything we support, and malformed sequences and bytes
+  Shared,  // only sequences that every terminal interprets alike, for comparison with another emulator
+  Full,    // all supported sequences, and malformed sequences and bytes
 };
 
 /// `pieces` words, moves and edits; the same seed gives the same stream.

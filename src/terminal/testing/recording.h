@@ -17,7 +17,7 @@ struct RecordedEvent {
   std::string data{};
 };
 
-/// The screen of another emulator at a labeled moment.
+/// The screen of another emulator at a labeled time.
 struct RecordedScreen {
   double seconds = 0;
   std::string label{};
@@ -30,7 +30,7 @@ struct Recording {
   Size size{};
   std::vector<RecordedEvent> events{};
   std::vector<RecordedScreen> screens{};
-  json::object meta{};  // further known facts about the recording
+  json::object meta{};  // other facts about the recording
 
   /// All output of the agent in one string, without resizes.
   [[nodiscard]] std::string output() const;

@@ -15,7 +15,7 @@ inline Screen screen_after(std::string_view bytes, Size size = {10, 4}) {
   return screen;
 }
 
-/// The text of all rows; blank rows at the end are left out.
+/// The text of all rows; blank rows at the end are omitted.
 inline std::vector<std::string> rows_of(const Screen& screen) {
   std::vector<std::string> rows;
   for (int index = 0; index < screen.grid().rows(); ++index) rows.push_back(screen.grid().text(index));
@@ -50,7 +50,7 @@ inline std::string broken_cells(const Grid& grid) {
       const bool wide = row.cell(column).columns() == 2;
       const bool spacer_follows = column + 1 < row.columns() && row.cell(column + 1).is_spacer();
       if (wide != spacer_follows) return "a wide cell and its spacer were torn apart";
-      if (column == 0 && row.cell(0).is_spacer()) return "a row begins with a spacer";
+      if (column == 0 && row.cell(0).is_spacer()) return "a row starts with a spacer";
     }
   }
   return {};
