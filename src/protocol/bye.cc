@@ -22,13 +22,13 @@ Result<Bye> parse_bye(std::string_view payload) {
   Field end{"end"}, by{"by"}, reason{"reason"}, ended_at{"endedAt"};
   RELAY_TRY(read_fields(payload, {&end, &by, &reason, &ended_at}));
   const auto name = RELAY_TRY(read_string(end, kMaxNameBytes));
-  bool known = name.empty();
-  for (const auto& [value, known_name] : kEndReasons) {
-    if (known_name != name) continue;
+  bool is_valid = name.empty();
+  for (const auto& [value, end_name] : kEndReasons) {
+    if (end_name != name) continue;
     bye.end = value;
-    known = true;
+    is_valid = true;
   }
-  if (!known) return fail(Errc::BadField, "end must be completed, crashed or released");
+  if (!is_valid) return fail(Errc::BadField, "end must be completed, crashed or released");
   bye.by = RELAY_TRY(read_string(by, kMaxNameBytes));
   bye.reason = RELAY_TRY(read_truncated_string(reason, kMaxReasonBytes));
   bye.ended_at = RELAY_TRY(read_time(ended_at));
@@ -37,8 +37,8 @@ Result<Bye> parse_bye(std::string_view payload) {
 
 std::string write_bye(const Bye& bye) {
   text::JsonWriter payload;
-  for (const auto& [value, known_name] : kEndReasons)
-    if (value == bye.end) payload.field("end", known_name);
+  for (const auto& [value, end_name] : kEndReasons)
+    if (value == bye.end) payload.field("end", end_name);
   payload.optional("by", bye.by).optional("reason", bye.reason);
   if (bye.ended_at != 0) payload.field("endedAt", bye.ended_at);
   return payload.take();

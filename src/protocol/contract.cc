@@ -133,7 +133,7 @@ Result<void> declare(const AgentSessionCapabilities& contract, Capabilities& cap
 void write_contract(text::JsonWriter& writer, const Capabilities& can) {
   if (!can.contract.empty()) {
     MemberCopier copier{writer};
-    (void)text::scan_object(can.contract, copier);  // our own text, or one that parsed before
+    (void)text::scan_object(can.contract, copier);  // written here, or parsed before
     return;
   }
   if (!can.modes && !can.queue && !can.pause) return;

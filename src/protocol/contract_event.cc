@@ -15,7 +15,7 @@ constexpr std::array kTypes = {DeliveryEventType::Created,   DeliveryEventType::
                                DeliveryEventType::Expired,   DeliveryEventType::Cancelled, DeliveryEventType::InDoubt,
                                DeliveryEventType::Dead};
 
-/// Whether the object is short enough for an event and not nested too deeply at its position there.
+/// Is the object short enough for an event and not nested too deeply at its position there?
 bool fits(std::string_view object, std::size_t levels_around) {
   return object.size() <= kMaxEventPartBytes && text::check_object(object, levels_around);
 }
@@ -89,12 +89,12 @@ Result<DeliveryEvent> parse_delivery_event(std::string_view payload) {
       evidence{"evidence"};
   RELAY_TRY(read_fields(payload, {&type, &delivery, &message, &agent, &at, &state, &proof, &reason, &available,
                                   &retryable, &via, &evidence}));
-  const auto known = parse_delivery_event_type(RELAY_TRY(read_required_string(type, kMaxKindBytes)));
-  if (!known) return fail(Errc::BadField, "the field \"type\" names no delivery event");
+  const auto event_type = parse_delivery_event_type(RELAY_TRY(read_required_string(type, kMaxKindBytes)));
+  if (!event_type) return fail(Errc::BadField, "the field \"type\" names no delivery event");
   const auto object = RELAY_TRY(read_object(message));
   if (object.empty()) return fail(Errc::MissingField, "the field \"message\" is missing");
   DeliveryEvent event;
-  event.type = *known;
+  event.type = *event_type;
   event.delivery_id = RELAY_TRY(read_required_string(delivery, kMaxIdBytes));
   event.message = RELAY_TRY(parse_message(object));
   event.agent = RELAY_TRY(detail::parse_identity(agent));

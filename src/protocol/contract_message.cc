@@ -189,8 +189,8 @@ Result<AgentIdentity> parse_identity(const Field& field) {
   if (identity.id.empty()) identity.id = identity.name;
   identity.handle = RELAY_TRY(read_string(handle, kMaxIdBytes));
   const auto kind_name = RELAY_TRY(read_string(kind, kMaxKindBytes));
-  for (const auto known : {AgentKind::Human, AgentKind::System, AgentKind::Service})
-    if (name_of(known) == kind_name) identity.kind = known;
+  for (const auto candidate : {AgentKind::Human, AgentKind::System, AgentKind::Service})
+    if (name_of(candidate) == kind_name) identity.kind = candidate;
   identity.metadata = RELAY_TRY(read_object(metadata));
   if (identity.kind == AgentKind::System) return identity_of(kSystem, AgentKind::System);
   return identity;

@@ -113,7 +113,7 @@ TEST(DeliveryEvent, CarriesItsMessage) {
                             .at = 5,
                             .state = "failed",
                             .proof = "accepted",
-                            .reason = "it is gone",
+                            .reason = "it has ended",
                             .retryable = true,
                             .via = "callback"};
   const auto text = write_delivery_event(event);

@@ -52,9 +52,9 @@ class RuleCollector final : public text::ElementVisitor {
     DeliveryPolicyRule rule;
     rule.from = RELAY_TRY(read_required_string(from, kMaxNameBytes));
     if (rule.from != kEveryone) RELAY_TRY(check_agent_name(rule.from));
-    const auto known = find_by_name(kPolicies, RELAY_TRY(read_required_string(action, kMaxKindBytes)));
-    if (!known) return fail(Errc::BadField, "the action of a rule must be accept, hold or refuse");
-    rule.action = *known;
+    const auto found = find_by_name(kPolicies, RELAY_TRY(read_required_string(action, kMaxKindBytes)));
+    if (!found) return fail(Errc::BadField, "the action of a rule must be accept, hold or refuse");
+    rule.action = *found;
     return rule;
   }
 
@@ -152,12 +152,12 @@ Result<ControlRequest> parse_control(std::string_view payload) {
   Field action{"action"}, agent{"agent"}, mode{"mode"}, delivery{"deliveryId"}, reason{"reason"}, all{"all"},
       states{"states"}, rules{"rules"}, from{"from"}, to{"to"};
   RELAY_TRY(read_fields(payload, {&action, &agent, &mode, &delivery, &reason, &all, &states, &rules, &from, &to}));
-  const auto known = find_by_name(kActions, RELAY_TRY(read_required_string(action, kMaxKindBytes)));
-  if (!known)
+  const auto found = find_by_name(kActions, RELAY_TRY(read_required_string(action, kMaxKindBytes)));
+  if (!found)
     return fail(Errc::BadField,
                 "the field \"action\" must be flush, retry, cancel, redeliver, pause, unpause, policy or reset-loop");
   ControlRequest request;
-  request.action = *known;
+  request.action = *found;
   request.agent = RELAY_TRY(read_optional_agent_name(agent));
   if (const auto name = RELAY_TRY(read_string(mode, kMaxKindBytes)); !name.empty()) {
     request.mode = parse_delivery_mode(name);

@@ -19,11 +19,11 @@ enum class ControlAction : std::uint8_t {
   Flush,      // release deliveries held for a decision
   Retry,      // retry a deferred delivery now
   Cancel,     // end a delivery
-  Redeliver,  // deliver again what ended undelivered
+  Redeliver,  // deliver undelivered messages again
   Pause,      // deliver nothing to the agent
   Unpause,
   Policy,     // set whose messages the agent accepts
-  ResetLoop,  // let agents that the loop breaker stopped exchange messages again
+  ResetLoop,  // allow agents that the loop breaker stopped to exchange messages again
   Read,       // the recipient has read it in the inbox
 };
 std::string_view name_of(ControlAction action);

@@ -1,7 +1,7 @@
-/// When a message should reach the agent's model, and the lane in which it waits.
+/// When a message should reach the agent's model, and the lane in which it is queued.
 ///
-/// Deliveries waiting for one condition must not block deliveries waiting for another, so each mode and priority has
-/// its own lane: streams are numbered per lane, and order is kept within one.
+/// Deliveries held for one condition must not block deliveries held for another, so each mode and priority has
+/// its own lane: streams are numbered per lane, and order holds within one.
 #pragma once
 
 #include <compare>

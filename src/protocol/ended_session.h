@@ -1,4 +1,4 @@
-/// The record of an ended session that its host leaves for the daemon (docs/spec/host.md, "The end of a session").
+/// The record of an ended session that its host writes for the daemon (docs/spec/host.md, "The end of a session").
 ///
 /// Why: a host may end while the daemon is not running. Then there is no BYE, and the daemon would report a crash.
 /// Bounded: a record has at most kMaxEndedSessionBytes; the newest events that do not fit are left out.
@@ -28,7 +28,7 @@ struct EndedSession {
   std::vector<UnackedEvent> events = {};  // in order
 };
 
-/// Whether a session id can be used as a file name. The daemon's ids can.
+/// Can the session id be used as a file name? The daemon's ids can.
 bool is_plain_session_id(std::string_view session);
 
 Result<EndedSession> parse_ended_session(std::string_view text);

@@ -16,7 +16,7 @@ namespace relay::protocol {
 namespace {
 
 constexpr std::size_t kShownTypeBytes = 40;
-constexpr std::size_t kFixedBytes = 160;  // keys, punctuation and numbers of an envelope that goes out
+constexpr std::size_t kFixedBytes = 160;  // keys, punctuation and numbers of an outgoing envelope
 
 /// The members of a frame. Compared by length first, because this runs for every frame.
 class EnvelopeFields {
@@ -97,8 +97,7 @@ Result<MessageType> read_type(const Field& field) {
   // No type has an escape or is nearly this long, so the name is not decoded.
   const std::string_view name = field.value.raw.substr(1, field.value.raw.size() - 2);
   if (const auto type = parse_message_type(name)) return *type;
-  return fail(Errc::UnknownType,
-              format("the message type \"{}\" is not known", text::truncate_utf8(name, kShownTypeBytes)));
+  return fail(Errc::UnknownType, format("unknown message type \"{}\"", text::truncate_utf8(name, kShownTypeBytes)));
 }
 
 Result<WallMs> read_ts(const Field& field) {

@@ -14,7 +14,7 @@
 namespace relay::protocol {
 
 /// Views into the frame; they live as long as the frame's bytes and this object. Absent text fields are empty.
-/// Moving keeps the views valid. Copying would not, so an Envelope cannot be copied.
+/// The views stay valid after a move. Copying would not, so an Envelope cannot be copied.
 struct Envelope {
   MessageType type{};
   std::string_view id;
@@ -29,7 +29,7 @@ struct Envelope {
   std::unique_ptr<char[]> decoded;  // backs the views whose text had escapes; null when none had
 };
 
-/// Strict: an object, UTF-8, `v` 1, a known type, an id, a payload object, text fields within limits and free of
+/// Strict: an object, UTF-8, `v` 1, a defined type, an id, a payload object, text fields within limits and free of
 /// control characters. A field that is null counts as absent, an absent `ts` is 0, unknown members are ignored.
 /// On UnknownType the error's message names the type, and the connection may stay open.
 Result<Envelope> parse_envelope(std::string_view frame);

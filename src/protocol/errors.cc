@@ -11,7 +11,7 @@ std::string_view describe(Errc code) {
     case Errc::MessagePack: return "MessagePack frames are not supported";
     case Errc::BadField: return "a field has a value that is not allowed";
     case Errc::MissingField: return "a required field is missing";
-    case Errc::UnknownType: return "the message type is not known";
+    case Errc::UnknownType: return "unknown message type";
   }
   std::unreachable();
 }

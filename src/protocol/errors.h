@@ -1,4 +1,4 @@
-/// What can be wrong with bytes from the wire. The message that goes with a code is sent to the peer.
+/// Errors in bytes from the wire. The message of an error is sent to the peer.
 #pragma once
 
 #include <cstdint>

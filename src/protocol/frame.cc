@@ -22,7 +22,7 @@ std::size_t read_length(std::string_view four) {
          std::size_t{byte_at(four, 2)} << 8 | std::size_t{byte_at(four, 3)};
 }
 
-/// The header style that the first bytes of a stream show; Undecided when more are needed.
+/// The header style of the first bytes of a stream; Undecided when more are needed.
 HeaderStyle detect_style(std::string_view bytes) {
   if (bytes.empty()) return HeaderStyle::Undecided;
   if (byte_at(bytes, 0) == kFormatMessagePack) return HeaderStyle::Five;
@@ -31,9 +31,9 @@ HeaderStyle detect_style(std::string_view bytes) {
   if (bytes.size() < 2) return HeaderStyle::Undecided;
   // Byte 1 would be the top of the length after a format byte, and no frame is that large.
   if (byte_at(bytes, 1) != 0) return HeaderStyle::Four;
-  // `{{` never starts JSON, so the byte after a five-byte header decides, whatever its last length byte is. Where
-  // neither offset holds a brace the stream contains no object either way; with the default header the JSON error says
-  // so.
+  // `{{` never starts JSON, so the byte after a five-byte header decides, for any last length byte. Where
+  // neither offset has a brace the stream contains no object in any case; with the default header the JSON error
+  // reports that.
   if (bytes.size() < kMaxHeaderBytes + 1) return HeaderStyle::Undecided;
   return bytes[kMaxHeaderBytes] == '{' ? HeaderStyle::Five : HeaderStyle::Four;
 }

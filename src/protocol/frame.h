@@ -2,8 +2,8 @@
 ///
 /// Two headers exist: four big-endian length bytes (every published client), or one format byte (0 = JSON,
 /// 1 = MessagePack) before them. Lengths stay below 2^24, so byte 0 of a four-byte header is 0; the first frame is an
-/// object, so `{` at offset 4 or at offset 5 tells the two apart, once, at the start of a stream. A stream then keeps
-/// its header style for its lifetime, and replies use the same. MessagePack is refused.
+/// object, so `{` at offset 4 or at offset 5 distinguishes the two, once, at the start of a stream. A stream then uses
+/// this header style for its lifetime, also for replies. MessagePack is refused.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ void append_frame(std::string& out, HeaderStyle style, std::string_view body);
 
 /// Splits a byte stream into frames.
 ///
-/// Invariants: holds at most one partial frame plus what one push brought; an error is final (the stream cannot be
+/// Invariants: holds at most one partial frame plus the bytes of one push; an error is final (the stream cannot be
 /// re-synchronised: next() repeats the error, push() ignores its bytes). A view returned by `next()` is valid until the
 /// following `push()`.
 class FrameReader {
@@ -56,7 +56,7 @@ class FrameReader {
   HeaderStyle style_ = HeaderStyle::Undecided;
   std::string buffer_;
   std::size_t read_ = 0;  // bytes of buffer_ already returned
-  bool broken_ = false;   // after an error: further bytes are ignored
+  bool broken_ = false;   // after an error: later bytes are ignored
 };
 
 }  // namespace relay::protocol

@@ -18,7 +18,7 @@ std::string wire_of(HeaderStyle style, const Bodies& bodies) {
   return wire;
 }
 
-/// Everything the reader hands out now; the test fails on an error.
+/// All frames the reader returns now; the test fails on an error.
 Bodies drain(FrameReader& reader) {
   Bodies bodies;
   while (true) {
@@ -130,7 +130,7 @@ TEST(Frame, ReturnsWholeFramesBeforeError) {
   EXPECT_FALSE(reader.next().has_value());
 }
 
-TEST(Frame, RepeatsErrorAndIgnoresFurtherBytes) {
+TEST(Frame, RepeatsErrorAndIgnoresLaterBytes) {
   FrameReader reader;
   reader.push("\x01");
   EXPECT_FALSE(reader.next().has_value());

@@ -74,7 +74,7 @@ Result<EntityType> parse_entity(const Field& field) {
   return fail(Errc::BadField, "the field \"entityType\" must be \"agent\" or \"user\"");
 }
 
-/// A truncated address would be another address, so one that is too long is left out.
+/// A truncated address would be another address, so one that is too long is omitted.
 Result<std::string> parse_avatar(const Field& field) {
   auto url = RELAY_TRY(read_string(field, kMaxFrameBytes));
   if (url.size() > kMaxAvatarBytes) url.clear();
@@ -88,9 +88,9 @@ Result<StreamPosition> parse_position(std::string_view object) {
   position.topic = RELAY_TRY(read_string(topic, kMaxTopicBytes));
   position.peer = RELAY_TRY(read_string(peer, kMaxNameBytes));
   position.last_seq = static_cast<std::uint64_t>(RELAY_TRY(read_count(last_seq)));
-  const auto known = lane_from_code(static_cast<std::uint64_t>(RELAY_TRY(read_count(lane))));
-  if (!known) return fail(Errc::BadField, "the field \"lane\" is not one of this protocol's");
-  position.lane = *known;
+  const auto decoded = lane_from_code(static_cast<std::uint64_t>(RELAY_TRY(read_count(lane))));
+  if (!decoded) return fail(Errc::BadField, "the field \"lane\" is not a lane of this protocol");
+  position.lane = *decoded;
   return position;
 }
 

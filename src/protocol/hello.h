@@ -41,8 +41,8 @@ struct Hello {
   std::string version, permission_mode;  // of the agent CLI, in its own terms
   std::string resume_token;              // session.resume_token
   std::string claim_token;               // session.claim_token: reserves the name for its holder
-  std::string system_token;            // session.system_token: the token in the daemon's home; sent by its own programs
-  std::vector<std::string> unsettled;  // session.unsettled: deliveries it still has, when it resumes
+  std::string system_token;  // session.system_token: the token in the daemon's home directory; sent by its own programs
+  std::vector<std::string> unsettled;  // session.unsettled: its unsettled deliveries, when it resumes
   std::string state;                   // session.state: the last state of SESSION_STATE, when it resumes
 };
 Result<Hello> parse_hello(std::string_view payload);

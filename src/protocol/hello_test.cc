@@ -62,10 +62,10 @@ TEST(Hello, RefusesBadNamesWithReason) {
 }
 
 TEST(Hello, ReadsThisProjectsCapabilities) {
-  const auto ours = *capabilities(R"({"ack":false,"send_ack":true,"receipts":true,"outbox":"e1","later":[]})");
-  EXPECT_FALSE(ours.ack);
-  EXPECT_TRUE(ours.send_ack && ours.receipts);
-  EXPECT_EQ(ours.outbox, "e1");
+  const auto own = *capabilities(R"({"ack":false,"send_ack":true,"receipts":true,"outbox":"e1","later":[]})");
+  EXPECT_FALSE(own.ack);
+  EXPECT_TRUE(own.send_ack && own.receipts);
+  EXPECT_EQ(own.outbox, "e1");
   EXPECT_EQ(hello_with(R"("session":{"claim_token":"c-1"})")->claim_token, "c-1");
 }
 

@@ -84,12 +84,12 @@ Result<void> check_channel_name(std::string_view name) {
     if (text::is_invisible(point) || is_wide_blank(point) || is_private_use(point))
       return fail(Errc::BadField, "this channel name contains an invisible character; leave it out");
   }
-  for (std::size_t begin = 0; begin <= name.size();) {  // each name in `dm:Alice:Bob` separately
-    const auto end = std::min(name.find(':', begin), name.size());
-    if (!text::is_highly_restrictive(name.substr(begin, end - begin)))
+  for (std::size_t start = 0; start <= name.size();) {  // each name in `dm:Alice:Bob` separately
+    const auto end = std::min(name.find(':', start), name.size());
+    if (!text::is_highly_restrictive(name.substr(start, end - start)))
       return fail(Errc::BadField,
                   "this channel name mixes several scripts, which can look like another; use one script");
-    begin = end + 1;
+    start = end + 1;
   }
   return {};
 }

@@ -29,13 +29,13 @@ inline constexpr std::string_view kRouter = "_router";
 inline constexpr std::string_view kObserverProgram = "agent-relay observer";
 inline constexpr std::string_view kGeneralChannel = "#general";
 
-/// A name that can be read aloud, printed by a terminal and used as a directory name: 1 to kMaxNameBytes bytes of
+/// A name that can be pronounced, printed by a terminal and used as a directory name: 1 to kMaxNameBytes bytes of
 /// UTF-8; no control or invisible characters, no white space, no '*', '/' or backslash, no '#' in front (that is a
-/// channel), neither "." nor "..", not one of the router's own addresses; of one script and in plain letters (UTS 39,
-/// highly restrictive, NFKC), so that it cannot be drawn like another name.
+/// channel), neither "." nor "..", not one of the router's own addresses; of one script and in plain characters (UTS
+/// 39, highly restrictive, NFKC), so that it cannot be drawn like another name.
 Result<void> check_agent_name(std::string_view name);
 
-/// The name of the user where no other is known.
+/// The name of the user where no other is given.
 inline constexpr std::string_view kUserName = "human";
 /// The name of the published dashboard.
 inline constexpr std::string_view kDashboardName = "Dashboard";

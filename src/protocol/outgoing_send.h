@@ -2,8 +2,8 @@
 ///
 /// Why one type: the command line, chat, the MCP server, embedded sessions, the HTTP API and the host each wrote the
 ///   payload by hand, with different fields and different checks.
-/// Invariants: what encode_send() accepts, parse_send() and parse_send_meta() read back, and the daemon refuses it for no
-///   field but `to`. A refusal carries the NackCode that the daemon would answer: BadRequest or TooLarge.
+/// Invariants: parse_send() and parse_send_meta() read back everything that encode_send() accepts, and the daemon
+///   refuses no field of it but `to`. A refusal carries the NackCode of the daemon's response: BadRequest or TooLarge.
 #pragma once
 
 #include <string>

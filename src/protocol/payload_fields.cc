@@ -88,7 +88,7 @@ Result<std::vector<std::string>> read_strings(const Field& field, std::size_t ma
   if (!field.present()) return std::vector<std::string>{};
   TextCollector collector{max_count, max_bytes};
   if (field.value.kind != text::JsonKind::Array || !text::scan_array(field.value.raw, collector) || collector.bad()) {
-    return bad(field, format("must be an array of at most {} texts of at most {} bytes", max_count, max_bytes));
+    return bad(field, format("must be an array of at most {} strings of at most {} bytes", max_count, max_bytes));
   }
   return collector.take();
 }
@@ -127,7 +127,7 @@ Result<WallMs> read_time(const Field& field) {
   if (!field.present()) return WallMs{0};
   std::optional<WallMs> time;
   if (field.value.kind == text::JsonKind::Number) {
-    // Date arithmetic in JavaScript leaves fractions of a millisecond behind; they mean nothing here.
+    // Date arithmetic in JavaScript leaves fractions of a millisecond behind; they are dropped.
     const auto number = text::decode_number(field.value.raw);
     if (number && std::abs(*number) <= text::kLastTimeMs) time = static_cast<WallMs>(*number);
   } else if (field.value.kind == text::JsonKind::String) {

@@ -14,7 +14,7 @@ std::string user_only_reason(std::string_view action, const PeerOrigin& origin) 
           action, origin.agent.empty() ? "an agent" : format("the agent {}", origin.agent));
     case OriginKind::Unknown:
       return format(
-          "only the user may {}, and the process that asks could not be identified; run it in a shell on this machine",
+          "only the user may {}, and the requesting process could not be identified; run it in a shell on this machine",
           action);
   }
   return {};

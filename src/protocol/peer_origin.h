@@ -14,14 +14,14 @@
 namespace relay::protocol {
 
 enum class OriginKind : std::uint8_t {
-  Unknown,  // the process was gone or hidden before it could be classified
+  Unknown,  // the process had ended or was hidden before it could be classified
   User,     // no agent is among its ancestors
   Agent,    // a host, an agent, or a process below one
 };
 
 struct PeerOrigin {
   OriginKind kind = OriginKind::Unknown;
-  std::string agent = {};        // the name of the agent, when known
+  std::string agent = {};        // the name of the agent; may be empty
   std::string host_socket = {};  // the socket of its host, which distinguishes agents of the same name
   bool daemon = false;           // the daemon, which has checked its callers: its HTTP API, or at a host
 
@@ -36,7 +36,7 @@ inline PeerOrigin agent_origin(std::string name, std::string host_socket = {}) {
   return {.kind = OriginKind::Agent, .agent = std::move(name), .host_socket = std::move(host_socket)};
 }
 
-/// Why a request from that origin is refused when only the user may make it; empty when the user made it. `action`
+/// The reason to refuse a request that only the user may make; empty for the user. `action`
 /// completes "only the user may".
 std::string user_only_reason(std::string_view action, const PeerOrigin& origin);
 

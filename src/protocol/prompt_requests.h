@@ -22,7 +22,7 @@ struct AnswerRequest {
   std::optional<PromptDecision> decision = {};
   std::vector<std::string> answers = {};  // to a question's parts, in their order
   std::string reason = {};                // for the agent and the log
-  std::string by = {};                    // who answers; trusted from the command line only
+  std::string by = {};                    // the answering user or component; trusted only from the command line
 };
 /// Contains a decision, answers, or both.
 Result<AnswerRequest> parse_answer(std::string_view payload);

@@ -30,7 +30,7 @@ Result<std::string> read_agent_name(const Field& field) {
   return name;
 }
 
-/// A larger value than the limit is not an error: the response then holds as many rows as it may.
+/// A larger value than the limit is not an error: the response then has the maximum number of rows.
 Result<std::size_t> read_limit(const Field& field) {
   return static_cast<std::size_t>(
       std::min<std::int64_t>(RELAY_TRY(read_count(field)), static_cast<std::int64_t>(kMaxQueryRows)));
@@ -94,7 +94,7 @@ Result<ShadowBind> parse_shadow_bind(std::string_view payload) {
   for (const std::string& trigger : bind.speak_on) {
     if (std::find(kShadowTriggers.begin(), kShadowTriggers.end(), trigger) == kShadowTriggers.end()) {
       return fail(Errc::BadField,
-                  "the field \"speakOn\" knows SESSION_END, CODE_WRITTEN, REVIEW_REQUEST, EXPLICIT_ASK "
+                  "the field \"speakOn\" may be SESSION_END, CODE_WRITTEN, REVIEW_REQUEST, EXPLICIT_ASK "
                   "and ALL_MESSAGES");
     }
   }

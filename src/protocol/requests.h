@@ -86,7 +86,7 @@ struct HealthRequest {
 Result<HealthRequest> parse_health(std::string_view payload);
 
 Result<std::string> parse_metrics(std::string_view payload);  // the requested agent, or empty
-Result<std::string> parse_name(std::string_view payload);     // SET_MODEL and its like: `name`
+Result<std::string> parse_name(std::string_view payload);     // SET_MODEL and similar: `name`
 Result<std::string> parse_trace(std::string_view payload);    // `id`: a short id or a prefix of one
 
 /// Selects events; empty lists match all.
@@ -97,8 +97,8 @@ struct EventFilter {
 };
 struct EventsSubscribe {
   EventFilter filter;
-  std::int64_t since = -1;  // -1: from now on; otherwise all events after that number first
-  WallMs since_ts = 0;      // instead: all events since that time; 0: not set
+  std::int64_t since = -1;  // -1: from now on; else all events after that number first
+  WallMs since_ts = 0;      // alternatively: all events since that time; 0: not set
 };
 Result<EventsSubscribe> parse_events_subscribe(std::string_view payload);
 
@@ -132,7 +132,7 @@ struct SessionStateChange {
   std::string reason;
   std::string capabilities = {};              // the session's interfaces: a JSON object as received; empty when absent
   std::optional<DeliveryModes> modes = {};    // the modes it supports from now on; empty when absent
-  std::optional<DeliveryMode> boundary = {};  // it is just before its next message, or its next tool call
+  std::optional<DeliveryMode> boundary = {};  // it is immediately before its next message or tool call
 };
 Result<SessionStateChange> parse_session_state(std::string_view payload);
 

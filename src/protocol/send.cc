@@ -20,14 +20,14 @@ MessageKind parse_kind(std::string_view name) {
   return MessageKind::Other;
 }
 
-/// Whether the slice lies inside the text, so that the offset of `data` is known.
+/// Is the slice inside the text, so that `data` has an offset in it?
 bool lies_inside(std::string_view slice, std::string_view text) {
   const std::less_equal<const char*> not_after;
   return !slice.empty() && not_after(text.data(), slice.data()) &&
          not_after(slice.data() + slice.size(), text.data() + text.size());
 }
 
-/// `object` with members appended. It ends in its closing brace.
+/// `object` with members appended. It ends with its closing brace.
 std::string with_members(std::string_view object, std::string_view members) {
   const std::size_t last = object.find_last_not_of(" \t\r\n", object.size() - 2);
   std::string text{object.substr(0, object.size() - 1)};
@@ -77,7 +77,7 @@ std::string splice_data(std::string_view payload, const SendView& view, std::str
   bool is_object = true;
   if (!lies_inside(data, payload)) {
     Field field{"data"};
-    // A payload that does not scan was never accepted; it is forwarded unchanged rather than half changed.
+    // A payload that does not scan was never accepted; it is forwarded unchanged, not partly changed.
     if (!read_fields(payload, {&field})) return std::string{payload};
     data = field.value.raw;
     is_object = field.value.kind == text::JsonKind::Object;

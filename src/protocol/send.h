@@ -73,14 +73,14 @@ struct Ack {
   std::string ack_id;
   std::uint64_t seq = 0;                    // 0 when absent
   std::string correlation_id;               // empty when absent
-  std::string short_id;                     // the id users see; empty when absent
-  std::optional<std::uint64_t> recipients;  // how many the message goes to
-  std::string delivery_id;                  // when it goes to one
+  std::string short_id;                     // the id that users see; empty when absent
+  std::optional<std::uint64_t> recipients;  // number of recipients
+  std::string delivery_id;                  // if there is one recipient
   WallMs offline_since = 0;                 // the recipient is offline since then; 0 when it is connected
   std::string pending_reason;               // why it is pending although the recipient is connected; empty: it is sent
-  std::string proves;                       // the best proof that the recipient's session can give; empty: unknown
-  std::string response;                     // with a correlation id: the reply
-  bool duplicate = false;                   // the message was sent before and is stored once
+  std::string proves;      // the strongest proof that the recipient's session can report; empty: unknown
+  std::string response;    // with a correlation id: the reply
+  bool duplicate = false;  // the message was sent before and is stored once
 };
 Result<Ack> parse_ack(std::string_view payload);
 std::string write_ack(const Ack& ack);
@@ -105,9 +105,9 @@ enum class NackCode : std::uint8_t {
 std::string_view name_of(NackCode refusal);
 std::string_view describe(NackCode refusal);  // lets an Error carry the code
 std::optional<NackCode> parse_nack_code(std::string_view name);
-/// The code that an error was made with, if any.
+/// The code of an error, if it has one.
 std::optional<NackCode> nack_code_of(const Error& error);
-/// Whether the same SEND may succeed later, unchanged.
+/// May the same SEND succeed later, unchanged?
 bool is_retryable(NackCode refusal);
 
 struct Nack {
@@ -120,7 +120,7 @@ std::string write_nack(std::string_view nack_id, NackCode code, std::string_view
                        std::int64_t retry_after_ms = 0);
 Result<Nack> parse_nack(std::string_view payload);
 
-/// Codes of ERROR frames, as published clients know them.
+/// Codes of ERROR frames, as published clients define them.
 enum class ErrorCode : std::uint8_t {
   BadRequest,
   Unauthorized,
@@ -144,7 +144,7 @@ Result<ErrorView> parse_error(std::string_view payload);
 
 std::string write_busy(std::int64_t retry_after_ms, std::size_t queue_depth);
 
-/// `as` of a delivery, a trace and a listing: whose authority a message has.
+/// `as` of a delivery, a trace and a listing: the authority of a message.
 inline constexpr std::string_view kAsUser = "user";
 inline constexpr std::string_view kAsPeer = "peer";
 
@@ -154,7 +154,7 @@ struct DeliveryBlock {
   std::string_view session_id;
   std::string_view original_to = {};      // only when it differs from the recipient
   bool as_user = false;                   // `as`: it has the user's authority; absent: a peer's
-  std::string_view message_id = {};       // the short id users see; ours, published clients ignore it
+  std::string_view message_id = {};       // the short id for users; this project's, published clients ignore it
   Lane lane = {};                         // the stream's
   std::optional<DeliveryMode> mode = {};  // only when it is not the one its sender chose
   std::uint32_t attempt = 1;
@@ -169,7 +169,7 @@ struct DeliveryView {
   bool as_user = false;
   std::string message_id;
   Lane lane = {};
-  std::optional<DeliveryMode> mode = {};  // instead of the one its sender chose
+  std::optional<DeliveryMode> mode = {};  // replaces the sender's mode
   std::uint32_t attempt = 1;
   std::optional<DeliveryReason> reason = {};
   std::optional<WallMs> expires_at = {};  // instead of the message's own expiry; 0: never
@@ -197,7 +197,7 @@ struct Receipt {
   std::string metadata = {};  // the session's own: a JSON object as received; forwarded, not stored
   WallMs at = 0;              // when; set towards senders
 };
-/// Whether it leaves the delivery with the session, returns it to be sent again, or (neither) finishes it.
+/// Does it leave the delivery with the session, return it to be sent again, or (neither) finish it?
 bool keeps_delivery(const Receipt& receipt);
 bool returns_delivery(const Receipt& receipt);
 Result<Receipt> parse_receipt(std::string_view payload);

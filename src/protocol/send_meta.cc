@@ -40,7 +40,7 @@ Result<Priority> parse_priority(const Field& field) {
   return fail(Errc::BadField, "the field \"priority\" must be normal or urgent");
 }
 
-Result<DeliveryOptions> parse_wish(const Field& field) {
+Result<DeliveryOptions> parse_delivery_options(const Field& field) {
   const auto object = RELAY_TRY(read_object(field));
   Field mode{"mode"}, priority{"priority"}, deadline{"deadline"}, key{"idempotencyKey"};
   RELAY_TRY(read_fields(object, {&mode, &priority, &deadline, &key}));
@@ -82,7 +82,7 @@ Result<SendMeta> parse_send_meta(std::string_view payload_meta) {
   meta.importance = RELAY_TRY(parse_importance(importance));
   meta.reply_to = RELAY_TRY(read_string(reply_to, kMaxIdBytes));
   if (sync.present()) meta.sync = RELAY_TRY(parse_sync(sync));
-  if (delivery.present()) meta.delivery = RELAY_TRY(parse_wish(delivery));
+  if (delivery.present()) meta.delivery = RELAY_TRY(parse_delivery_options(delivery));
   meta.receipt_steps = receipts.value.kind == text::JsonKind::String && receipts.value.raw == "\"steps\"";
   return meta;
 }

@@ -18,7 +18,7 @@ constexpr std::array kRefusals = {
 constexpr std::array kStatuses = {ReceiptStatus::Accepted, ReceiptStatus::Delivered, ReceiptStatus::Deferred,
                                   ReceiptStatus::Failed, ReceiptStatus::InDoubt};
 
-Result<std::uint64_t> seq_in(const Field& field) { return static_cast<std::uint64_t>(RELAY_TRY(read_count(field))); }
+Result<std::uint64_t> read_seq(const Field& field) { return static_cast<std::uint64_t>(RELAY_TRY(read_count(field))); }
 
 }  // namespace
 
@@ -31,8 +31,8 @@ Result<Ack> parse_ack(std::string_view payload) {
                                   &duplicate, &pending_reason, &proves}));
   Ack ack;
   ack.ack_id = RELAY_TRY(read_required_string(ack_id, kMaxIdBytes));
-  ack.seq = RELAY_TRY(seq_in(seq));
-  // Most ACKs have nothing else: there is one for each delivery.
+  ack.seq = RELAY_TRY(read_seq(seq));
+  // Most ACKs have no other fields: there is one for each delivery.
   const auto absent = [](const Field* field) { return !field->present(); };
   if (std::ranges::all_of(std::initializer_list<const Field*>{&correlation, &short_id, &recipients, &delivery, &offline,
                                                               &response, &duplicate, &pending_reason, &proves},
@@ -40,7 +40,7 @@ Result<Ack> parse_ack(std::string_view payload) {
     return ack;
   ack.correlation_id = RELAY_TRY(read_string(correlation, kMaxIdBytes));
   ack.short_id = RELAY_TRY(read_string(short_id, kMaxIdBytes));
-  if (recipients.present()) ack.recipients = RELAY_TRY(seq_in(recipients));
+  if (recipients.present()) ack.recipients = RELAY_TRY(read_seq(recipients));
   ack.delivery_id = RELAY_TRY(read_string(delivery, kMaxIdBytes));
   ack.offline_since = RELAY_TRY(read_time(offline));
   if (response.value.kind == text::JsonKind::String) ack.response = RELAY_TRY(read_string(response, kMaxFrameBytes));
@@ -203,16 +203,16 @@ Result<DeliveryView> parse_delivery(std::string_view delivery) {
   RELAY_TRY(
       read_fields(delivery, {&seq, &session, &original_to, &message, &lane, &mode, &attempt, &reason, &expires, &as}));
   DeliveryView view;
-  view.seq = RELAY_TRY(seq_in(seq));
+  view.seq = RELAY_TRY(read_seq(seq));
   view.session_id = RELAY_TRY(read_string(session, kMaxIdBytes));
   view.original_to = RELAY_TRY(read_string(original_to, kMaxTopicBytes));
   view.message_id = RELAY_TRY(read_string(message, kMaxIdBytes));
   view.as_user = RELAY_TRY(read_string(as, kMaxKindBytes)) == kAsUser;
-  const auto known = lane_from_code(RELAY_TRY(seq_in(lane)));
-  if (!known) return fail(Errc::BadField, "the field \"lane\" is not one of this protocol's");
-  view.lane = *known;
+  const auto decoded = lane_from_code(RELAY_TRY(read_seq(lane)));
+  if (!decoded) return fail(Errc::BadField, "the field \"lane\" is not a lane of this protocol");
+  view.lane = *decoded;
   view.mode = parse_delivery_mode(RELAY_TRY(read_string(mode, kMaxKindBytes)));
-  view.attempt = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(RELAY_TRY(seq_in(attempt)), 1, kMaxAttempts));
+  view.attempt = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(RELAY_TRY(read_seq(attempt)), 1, kMaxAttempts));
   view.reason = parse_delivery_reason(RELAY_TRY(read_string(reason, kMaxKindBytes)));
   if (expires.present()) view.expires_at = RELAY_TRY(read_time(expires));
   return view;
@@ -246,13 +246,13 @@ Result<Receipt> parse_receipt(std::string_view payload) {
   RELAY_TRY(read_fields(payload, {&status, &delivery, &message, &agent, &proof, &reason, &available, &retryable, &code,
                                   &via, &evidence, &metadata, &at}));
   const auto status_name = RELAY_TRY(read_required_string(status, kMaxKindBytes));
-  const auto* known = std::find_if(kStatuses.begin(), kStatuses.end(),
+  const auto* found = std::find_if(kStatuses.begin(), kStatuses.end(),
                                    [&](ReceiptStatus candidate) { return name_of(candidate) == status_name; });
-  if (known == kStatuses.end()) {
+  if (found == kStatuses.end()) {
     return fail(Errc::BadField, "the field \"status\" must be accepted, delivered, deferred or failed");
   }
   Receipt receipt;
-  receipt.status = *known;
+  receipt.status = *found;
   receipt.delivery_id = RELAY_TRY(read_string(delivery, kMaxIdBytes));
   receipt.message_id = RELAY_TRY(read_string(message, kMaxIdBytes));
   if (receipt.delivery_id.empty() && receipt.message_id.empty()) {

@@ -49,8 +49,8 @@ TEST(Ack, LeavesRoomForForwarding) {
 }
 
 TEST(Nack, RoundTrips) {
-  EXPECT_EQ(write_nack("m-1", NackCode::UnknownRecipient, "nobody is called \"Bbo\""),
-            R"({"nack_id":"m-1","code":"UNKNOWN_RECIPIENT","message":"nobody is called \"Bbo\""})");
+  EXPECT_EQ(write_nack("m-1", NackCode::UnknownRecipient, "no agent is named \"Bbo\""),
+            R"({"nack_id":"m-1","code":"UNKNOWN_RECIPIENT","message":"no agent is named \"Bbo\""})");
   const auto nack = *parse_nack(write_nack("m-1", NackCode::Busy, "later", 250));
   EXPECT_EQ(nack.nack_id, "m-1");
   EXPECT_EQ(nack.code, "BUSY");

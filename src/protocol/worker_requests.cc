@@ -18,7 +18,7 @@ Result<std::string> read_plain_string(const Field& field, std::size_t max_bytes)
   return text;
 }
 
-Result<std::string> new_name_in(const Field& field) {
+Result<std::string> read_new_name(const Field& field) {
   auto name = RELAY_TRY(read_required_string(field, kMaxFrameBytes));
   RELAY_TRY(check_agent_name(name));
   if (is_reserved_name(name)) return fail(Errc::BadField, format("the name '{}' is reserved; choose another", name));
@@ -35,14 +35,14 @@ void add_words(std::vector<std::string>& words, std::string_view text) {
 }
 
 /// The message names no variable: a value may be a secret.
-Result<std::vector<std::string>> environment_in(const Field& field) {
+Result<std::vector<std::string>> read_environment(const Field& field) {
   auto variables = RELAY_TRY(read_strings(field, kMaxVariables, kMaxEnvironmentBytes));
   std::size_t bytes = 0;
   for (const auto& each : variables) {
     bytes += each.size() + 1;
     const auto equals = each.find('=');
     if (equals == 0 || equals == std::string::npos || each.find('\0') != std::string::npos)
-      return fail(Errc::BadField, "the field \"environment\" must hold texts of the form NAME=value");
+      return fail(Errc::BadField, "the field \"environment\" must be strings of the form NAME=value");
   }
   if (bytes > kMaxEnvironmentBytes)
     return fail(Errc::BadField, format("the field \"environment\" may have {} bytes in all", kMaxEnvironmentBytes));
@@ -57,13 +57,13 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
   RELAY_TRY(read_fields(payload,
                         {&name, &cli, &args, &task, &cwd, &team, &model, &role, &spawner, &shadow_of, &environment}));
   SpawnRequest request;
-  request.name = RELAY_TRY(new_name_in(name));
+  request.name = RELAY_TRY(read_new_name(name));
   add_words(request.argv, RELAY_TRY(read_plain_string(cli, kMaxCommandBytes)));
   if (request.argv.empty())
     return fail(Errc::MissingField, "the field \"cli\" is missing; name the program to run, for example claude");
   for (auto& argument : RELAY_TRY(read_strings(args, kMaxArguments, kMaxCommandBytes))) {
     if (argument.find('\0') != std::string::npos)
-      return fail(Errc::BadField, "the field \"args\" must be texts that a command line can hold");
+      return fail(Errc::BadField, "the field \"args\" must be strings that a command line can hold");
     request.argv.push_back(std::move(argument));
   }
   request.task = RELAY_TRY(read_string(task, kMaxFrameBytes));
@@ -76,7 +76,7 @@ Result<SpawnRequest> parse_spawn(std::string_view payload) {
   request.spawner = RELAY_TRY(read_string(spawner, kMaxNameBytes));
   if (!request.spawner.empty()) RELAY_TRY(check_agent_name(request.spawner));
   request.shadow_of = RELAY_TRY(read_string(shadow_of, kMaxNameBytes));
-  request.environment = RELAY_TRY(environment_in(environment));
+  request.environment = RELAY_TRY(read_environment(environment));
   return request;
 }
 
