@@ -80,8 +80,8 @@ void add_line(std::string& out, char mark, std::string_view line) {
 }
 
 /// Line numbers as `diff` counts them: an empty range is numbered by the line before it.
-std::string range(std::size_t begin, std::size_t count) {
-  const auto first = count == 0 ? begin : begin + 1;
+std::string range(std::size_t start, std::size_t count) {
+  const auto first = count == 0 ? start : start + 1;
   return count == 1 ? format("{}", first) : format("{},{}", first, count);
 }
 
@@ -102,8 +102,8 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
                                               [](Step step) { return step != Step::Same; }) -
                                  steps.begin());
     if (change == steps.size()) break;
-    const auto begin = std::max(i, change - std::min(change, kContextLines));
-    old_at += begin - i, new_at += begin - i;
+    const auto start = std::max(i, change - std::min(change, kContextLines));
+    old_at += start - i, new_at += start - i;
     std::size_t end = change;  // after the last change of this hunk
     for (auto next = change; next < steps.size() && next < end + 2 * kContextLines + 1; ++next) {
       if (steps[next] != Step::Same) end = next + 1;
@@ -113,7 +113,7 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
     std::string body;
     std::size_t removed = 0;
     std::size_t added = 0;
-    for (i = begin; i < end; ++i) {
+    for (i = start; i < end; ++i) {
       switch (steps[i]) {
         case Step::Same: add_line(body, ' ', old_lines[old_at + removed++]), ++added; break;
         case Step::Removed: add_line(body, '-', old_lines[old_at + removed++]); break;

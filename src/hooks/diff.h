@@ -7,7 +7,7 @@
 namespace relay::hooks {
 
 /// Empty when the texts are equal. An empty old text is a new file (`/dev/null`), an empty new one a removed file. With
-/// more than `kMaxDiffLines` changed lines the whole middle is shown as replaced.
+/// more than `kMaxDiffLines` changed lines the whole middle is printed as replaced.
 std::string unified_diff(std::string_view before, std::string_view after, std::string_view path);
 
 inline constexpr std::size_t kMaxDiffLines = 600;

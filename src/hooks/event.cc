@@ -77,7 +77,7 @@ constexpr Flag kFlags[] = {
     {"final", "final", &HookEvent::final},
 };
 
-/// True when a part was cut.
+/// True if a part was cut.
 bool cut_to(std::string& text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return false;
   text.resize(text::truncate_utf8(text, max_bytes).size());
@@ -142,7 +142,7 @@ json::object bounded(json::object&& payload) {
 
 Result<json::object> read_payload(std::string_view payload) {
   if (payload.size() > kMaxPayloadBytes)
-    return fail(format("the hook's JSON has more than {} MiB; it is left unread", kMaxPayloadBytes >> 20));
+    return fail(format("the hook's JSON has more than {} MiB; it is not read", kMaxPayloadBytes >> 20));
   auto parsed = parse_json_object(payload);
   return parsed ? parsed : parse_json_object(repair_json(payload));
 }
@@ -203,7 +203,7 @@ json::object to_json(const HookEvent& event) {
 
 Result<HookEvent> event_from(const json::object& object) {
   const auto agent = parse_agent_cli(string_member(object, "agent").value_or(""));
-  if (!agent) return fail("the event's agent is none of claude, codex, gemini");
+  if (!agent) return fail("the event's agent must be claude, codex or gemini");
   HookEvent event{.agent = *agent};
   event.name = string_member(object, "name").value_or("");
   if (event.name.empty()) return fail("the event has no name");
@@ -227,11 +227,11 @@ std::string serialize_within(HookEvent event, std::size_t max_bytes) {
   for (;;) {
     auto text = json::serialize(to_json(event));
     if (text.size() <= max_bytes) return text;
-    auto* longest = std::ranges::max({&event.text, &event.prompt, &event.tool_input, &event.tool_response}, {},
+    auto* largest = std::ranges::max({&event.text, &event.prompt, &event.tool_input, &event.tool_response}, {},
                                      [](const std::string* field) { return field->size(); });
-    cut_to(*longest, longest->size() / 2);
-    if (longest == &event.tool_input) event.tool_input_cut = true;
-    if (longest == &event.text) event.text_cut = true;
+    cut_to(*largest, largest->size() / 2);
+    if (largest == &event.tool_input) event.tool_input_cut = true;
+    if (largest == &event.text) event.text_cut = true;
   }
 }
 

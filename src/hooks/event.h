@@ -2,7 +2,7 @@
 ///
 /// Why: each agent sends its own JSON on a hook's stdin. The code that acts on it (the host, the capture) should not
 ///   depend on the agent.
-/// Invariants: no payload is fatal. A field of an unexpected kind, and every unknown field, is kept in `extra`; an
+/// Invariants: no payload is fatal. A field of an unexpected kind, and every unknown field, is stored in `extra`; an
 ///   unknown event is `Other`. All strings are UTF-8 and bounded; longer ones are truncated at a character. An event is
 ///   unchanged by to_json and event_from.
 /// Threading: plain values.
@@ -71,14 +71,14 @@ struct HookEvent {
   friend bool operator==(const HookEvent&, const HookEvent&) = default;
 };
 
-/// The error is one sentence. Malformed UTF-8 and halves of surrogate pairs (from strings that a program cut in two)
-/// are read as U+FFFD.
+/// The error message is one sentence. Malformed UTF-8 and halves of surrogate pairs (from strings that a program cut in
+/// two) are read as U+FFFD.
 Result<HookEvent> parse_event(AgentCli agent, std::string_view payload);
 
 json::object to_json(const HookEvent& event);
 Result<HookEvent> event_from(const json::object& object);
 
-/// The event as JSON text of at most `max_bytes` (at least kMinSerializedBytes); its longest texts are cut until it
+/// The event as JSON text of at most `max_bytes` (at least kMinSerializedBytes); its largest texts are cut until it
 /// fits. Escapes can make a text six times as long, so the limits above do not bound the size in a frame.
 inline constexpr std::size_t kMinSerializedBytes = 384 * 1024;
 std::string serialize_within(HookEvent event, std::size_t max_bytes);

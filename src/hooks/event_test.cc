@@ -81,23 +81,23 @@ TEST(HookEvent, RoundTripsThroughJson) {
 TEST(HookEvent, KeepsEveryField) {
   for (const auto& each : captured()) {
     const auto event = parsed(each.agent, json::serialize(each.payload));
-    const auto ours = json::serialize(to_json(event));
+    const auto own_json = json::serialize(to_json(event));
     for (const auto& member : each.payload) {
       if (member.key() == "prompt_response" || !member.value().is_string()) continue;
       auto text = json::serialize(member.value());
       if (member.key() == "tool_response") text = json::serialize(json::string{text});
-      EXPECT_NE(ours.find(text), std::string::npos) << each.file << ": " << std::string{member.key()};
+      EXPECT_NE(own_json.find(text), std::string::npos) << each.file << ": " << std::string{member.key()};
     }
   }
 }
 
 TEST(HookEvent, UnifiesNamesOfAgents) {
-  const auto asks = from_file("claude", "PermissionRequest-Bash.json");
-  EXPECT_EQ(asks.kind, HookEventKind::Permission);
-  EXPECT_EQ(asks.tool, "Bash");
-  EXPECT_TRUE(parse_json_object(asks.tool_input));
-  EXPECT_EQ(asks.permission_mode, "default");
-  EXPECT_FALSE(asks.turn.empty());
+  const auto request = from_file("claude", "PermissionRequest-Bash.json");
+  EXPECT_EQ(request.kind, HookEventKind::Permission);
+  EXPECT_EQ(request.tool, "Bash");
+  EXPECT_TRUE(parse_json_object(request.tool_input));
+  EXPECT_EQ(request.permission_mode, "default");
+  EXPECT_FALSE(request.turn.empty());
 
   const auto stop = from_file("codex", "Stop-active.json");
   EXPECT_EQ(stop.kind, HookEventKind::TurnEnd);
@@ -141,8 +141,8 @@ TEST(HookEvent, KeepsUnknownFields) {
   EXPECT_EQ(event.kind, HookEventKind::Other);
   EXPECT_EQ(event.name, "PhaseOfMoon");
   EXPECT_EQ(event.working_directory, "");
-  for (const auto* kept : {"moon", "cwd", "tool_name", "stop_hook_active", "model"})
-    EXPECT_TRUE(event.extra.contains(kept)) << kept;
+  for (const auto* field : {"moon", "cwd", "tool_name", "stop_hook_active", "model"})
+    EXPECT_TRUE(event.extra.contains(field)) << field;
 }
 
 TEST(HookEvent, AcceptsAnyJsonAsToolInput) {
@@ -155,7 +155,7 @@ TEST(HookEvent, AcceptsAnyJsonAsToolInput) {
 TEST(HookEvent, ErrorIsOneSentence) {
   EXPECT_EQ(refusal(R"({"session_id":"s"})"), "the hook's JSON has no hook_event_name");
   EXPECT_EQ(refusal(R"({"hook_event_name":3})"), "the hook's JSON has no hook_event_name");
-  EXPECT_EQ(refusal(std::string(kMaxPayloadBytes + 1, ' ')), "the hook's JSON has more than 16 MiB; it is left unread");
+  EXPECT_EQ(refusal(std::string(kMaxPayloadBytes + 1, ' ')), "the hook's JSON has more than 16 MiB; it is not read");
   for (const auto* broken : {"", "{", "nonsense", "[]", "null", "{\"hook_event_name\":\"Stop\"} trailing"}) {
     EXPECT_NE(refusal(broken), "") << broken;
     EXPECT_EQ(refusal(broken).find('\n'), std::string::npos) << broken;
@@ -164,17 +164,17 @@ TEST(HookEvent, ErrorIsOneSentence) {
 }
 
 TEST(HookEvent, TruncatesLongTexts) {
-  std::string letters;
-  while (letters.size() < 1 << 20) letters += "é";
+  std::string long_text;
+  while (long_text.size() < 1 << 20) long_text += "é";
   const auto event =
       parsed(AgentCli::Claude, json::serialize(json::object{{"hook_event_name", "Stop"},
-                                                            {"last_assistant_message", letters},
-                                                            {"prompt", "x" + letters},
-                                                            {"session_id", letters},
-                                                            {"tool_input", json::object{{"content", letters}}},
-                                                            {"tool_response", letters},
-                                                            {"unknown", letters},
-                                                            {"small", "kept"}}));
+                                                            {"last_assistant_message", long_text},
+                                                            {"prompt", "x" + long_text},
+                                                            {"session_id", long_text},
+                                                            {"tool_input", json::object{{"content", long_text}}},
+                                                            {"tool_response", long_text},
+                                                            {"unknown", long_text},
+                                                            {"small", "stays"}}));
   EXPECT_EQ(event.text.size(), kMaxTextBytes);
   EXPECT_TRUE(event.text_cut);
   EXPECT_EQ(event.prompt.size(), kMaxPromptBytes - 1);

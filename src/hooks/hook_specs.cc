@@ -8,7 +8,7 @@
 namespace relay::hooks {
 namespace {
 
-/// Our part of a hook takes milliseconds and waits at most two seconds for a host; the rest allows for a loaded
+/// The relay's part of a hook takes milliseconds and waits at most two seconds for a host; the rest allows for a loaded
 /// machine.
 constexpr int kHookTimeoutSeconds = 10;
 /// Claude shows its dialog while the hook waits and the first answer wins, so the hook may wait for the user.
@@ -16,7 +16,7 @@ constexpr int kADaySeconds = 24 * 60 * 60;
 /// Codex shows its dialog only after the hook: the host waits two seconds for the user, and longer only where there is
 /// no user at the terminal.
 constexpr int kCodexPermissionSeconds = 35;
-/// An agent that ends waits for this hook while it still holds the terminal; Codex allows no more.
+/// An ending agent waits for this hook while it still owns the terminal; Codex allows no more.
 constexpr int kEndSeconds = 3;
 
 constexpr std::array kClaude{
@@ -58,7 +58,7 @@ std::string quoted(std::string_view word) {
   return out + "'";
 }
 
-/// The inverse of `quoted`; empty when the text is anything else.
+/// The inverse of `quoted`; empty for any other text.
 std::string unquoted(std::string_view text) {
   if (text.size() < 2 || text.front() != '\'' || text.back() != '\'') return {};
   text = text.substr(1, text.size() - 2);

@@ -1,7 +1,7 @@
-/// The hooks that are requested of an agent, and their form in its settings.
+/// The hooks that the relay adds to an agent, and their form in its settings.
 ///
-/// Left out on purpose: hooks that an agent calls for every chunk of a response and waits for (Gemini's BeforeModel and
-///   AfterModel), because a hook is a process. Claude's MessageDisplay is requested in a wired run only, and Claude
+/// Omitted on purpose: hooks that an agent calls for every chunk of a response and waits for (Gemini's BeforeModel and
+///   AfterModel), because a hook is a process. Claude's MessageDisplay is added only in a wired run, and Claude
 ///   does not wait for it.
 /// Invariants: the command line of a hook depends only on the program's path and the agent, never on the run. Codex
 ///   stores its trust by that line, and users read it in their settings.
@@ -38,7 +38,7 @@ enum class HookScope : std::uint8_t { Installed, Run };
 /// streaming_hooks.
 Result<json::object> hooks_for(AgentCli agent, std::string_view program, HookScope scope = HookScope::Installed);
 
-/// The program path of one of our handlers, whichever path it was installed from; empty for other handlers.
+/// The program path of one of the relay's handlers, for any path it was installed from; empty for other handlers.
 std::string program_of(AgentCli agent, const json::value& handler);
 
 }  // namespace relay::hooks

@@ -20,7 +20,7 @@ Failure not_changed(const HooksFile& file, const Error& error) {
   return fail(format("{} was not changed: {}", file.path, error.message()));
 }
 
-/// Whether all hooks are present, each once and in the current form.
+/// Are all hooks present, each once and in the current form.
 bool is_complete(AgentCli agent, const std::vector<InstalledHook>& own, std::string_view program) {
   const auto specs = hook_specs(agent);
   if (own.size() != specs.size()) return false;
@@ -67,7 +67,7 @@ Result<HooksFile> read_hooks_file(AgentCli agent, const EnvironmentBlock& enviro
 Result<std::optional<FileEdit>> plan_install(AgentCli agent, const HooksFile& file, std::string_view program) {
   if (const auto hooks = hooks_for(agent, program); !hooks) return not_changed(file, hooks.error());
   if (program_of(agent, *handler_for(agent, hook_specs(agent).front(), program)).empty()) {
-    return fail(format("{} was not changed: this program has to be called agent-relay, not {}", file.path, program));
+    return fail(format("{} was not changed: this program must be called agent-relay, not {}", file.path, program));
   }
   // The text first: its parser is stricter and gives the reason.
   auto text = installed_text(agent, file.text.value_or(""), program);

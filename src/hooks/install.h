@@ -1,4 +1,4 @@
-/// Our hooks in an agent's own settings, permanently: the change as a value, then the change itself.
+/// The relay's hooks in an agent's own settings, permanently: the change as a value, then the change itself.
 ///
 /// Why in two steps: the user sees the difference before the file is written, and everything but the writing can be
 ///   tested without a disk.
@@ -19,7 +19,7 @@ namespace relay::hooks {
 
 /// An agent's settings file and the copy from before the installation, as they are now.
 struct HooksFile {
-  std::string path;    // as the user knows it
+  std::string path;    // as the user specified it
   std::string target;  // the real file, when the path is a link
   std::string copy;    // the path of the copy
   std::optional<std::string> text = {};
@@ -39,7 +39,7 @@ struct FileEdit {
 Result<std::optional<FileEdit>> plan_install(AgentCli agent, const HooksFile& file, std::string_view program);
 Result<std::optional<FileEdit>> plan_uninstall(AgentCli agent, const HooksFile& file);
 
-/// Atomic; keeps the owner's modes (0600 for a new file). Fails when the file has changed since it was read.
+/// Atomic; preserves the owner's modes (0600 for a new file). Fails when the file has changed since it was read.
 Result<void> execute(const HooksFile& file, const FileEdit& change);
 
 enum class InstallState : std::uint8_t { No, Partly, Yes };

@@ -39,7 +39,7 @@ class Install : public testing::TestWithParam<AgentCli> {
   }
   [[nodiscard]] HooksFile file() const { return read_hooks_file(GetParam(), environment_).value(); }
 
-  /// True when there was something to do.
+  /// True when a change was written.
   bool install(std::string_view program = kProgram) {
     const auto now = file();
     const auto change = plan_install(GetParam(), now, program);
@@ -120,7 +120,7 @@ TEST_P(Install, WritesThroughLink) {
 
 TEST_P(Install, RefusesDanglingLink) {
   fs::create_directories(fs::path{path_}.parent_path());
-  fs::create_symlink(home_ + "/gone", path_);
+  fs::create_symlink(home_ + "/missing", path_);
   const auto file = read_hooks_file(GetParam(), environment_);
   ASSERT_FALSE(file);
   EXPECT_NE(file.error().message().find("a dangling link"), std::string::npos);

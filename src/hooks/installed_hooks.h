@@ -1,4 +1,4 @@
-/// The hooks in an agent's own settings: where the settings are, which hooks are ours, what blocks them.
+/// The hooks in an agent's own settings: where the settings are, which hooks are the relay's, what blocks them.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ using EnvironmentBlock = std::vector<std::string>;
 std::string_view variable(const EnvironmentBlock& environment, std::string_view name);
 
 /// The user's file with hooks for all projects: settings.json of Claude Code and Gemini CLI, hooks.json of Codex. Empty
-/// when the environment names no home.
+/// when the environment names no home directory.
 std::string user_hooks_file(AgentCli agent, const EnvironmentBlock& environment);
 
 struct InstalledHook {
@@ -28,7 +28,7 @@ struct InstalledHook {
   json::object written;
 };
 
-/// Our hooks in the order of the file; entries of another form are ignored.
+/// The relay's hooks in the order of the file; entries of another form are ignored.
 std::vector<InstalledHook> own_hooks(AgentCli agent, const json::object& settings);
 
 /// One sentence when the user's settings or the machine's policy block hooks; empty otherwise. A file that cannot be

@@ -11,7 +11,7 @@
 namespace relay::hooks {
 namespace {
 
-/// Walks a text that is known to be valid JSON, 64 levels deep at most.
+/// Walks a text that is valid JSON, 64 levels deep at most.
 class Walker {
  public:
   explicit Walker(std::string_view text) : text_{text} {}
@@ -91,7 +91,7 @@ const LayoutMember* LayoutNode::member(std::string_view key) const {
 
 Result<LayoutNode> read_layout(std::string_view text) {
   if (const auto parsed = parse_json(text); !parsed) {
-    if (parse_settings(text, Comments::Skip)) return fail("it has comments, which JSON does not know");
+    if (parse_settings(text, Comments::Skip)) return fail("it has comments, which JSON does not allow");
     return Failure{parsed.error()};
   }
   return Walker{text}.value();

@@ -42,7 +42,7 @@ Result<void> take_modes(int file, const std::string& from) {
   struct stat status{};
   if (from.empty() || ::stat(from.c_str(), &status) != 0) return {};
   if (status.st_uid != ::geteuid() || status.st_gid != ::getegid()) {
-    // Only root may change an owner; replacing a writable file of another user would make it ours.
+    // Only root may change an owner; replacing a writable file of another user would change its owner.
     if (::fchown(file, status.st_uid, status.st_gid) != 0 && status.st_uid != ::geteuid()) {
       return fail_errno("it belongs to another user");
     }

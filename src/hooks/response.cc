@@ -59,7 +59,7 @@ Result<HookResponse> response_from(const json::object& object) {
     response.decision = static_cast<HookDecision>(i);
     return response;
   }
-  return fail("the response's decision is none of none, approve, deny");
+  return fail("the response's decision must be none, approve or deny");
 }
 
 bool accepts_context(const HookEvent& event) {

@@ -26,7 +26,7 @@ struct HookResponse {
   std::string context = {};                    // for the model to read; empty: nothing
   HookDecision decision = HookDecision::None;  // of a permission
   std::string message = {};                    // with Deny: the text for the model
-  std::string updated_input = {};              // with Allow: a JSON object that replaces tool_input; Claude only
+  std::string updated_input = {};              // with Approve: a JSON object that replaces tool_input; Claude only
 
   friend bool operator==(const HookResponse&, const HookResponse&) = default;
 };
@@ -37,7 +37,7 @@ Result<HookResponse> response_from(const json::object& object);
 /// The text for the hook's stdout; empty when there is nothing to write or the agent has no form for it.
 std::string write_response(const HookEvent& event, const HookResponse& answer);
 
-/// Whether the agent reads text for its model from the response to that event.
+/// Does the agent read text for its model from the response to that event?
 bool accepts_context(const HookEvent& event);
 
 }  // namespace relay::hooks

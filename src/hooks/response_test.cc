@@ -47,8 +47,8 @@ TEST(WriteResponse, WritesContextWhereAgentAcceptsIt) {
       const auto* taker =
           std::ranges::find_if(takers, [&](const Row& row) { return row.agent == agent && row.kind == kind; });
       const bool takes = taker != std::end(takers);
-      const auto name = takes ? taker->name : std::string{"Whatever"};
-      const auto event = make_event(agent, kind, kind == HookEventKind::AfterTool || takes ? name : "Whatever");
+      const auto name = takes ? taker->name : std::string{"Other"};
+      const auto event = make_event(agent, kind, kind == HookEventKind::AfterTool || takes ? name : "Other");
       EXPECT_EQ(write_response(event, {.context = "hello"}), takes ? context_json(name) : "")
           << name_of(agent) << " " << name_of(kind);
       EXPECT_EQ(write_response(event, {}), "") << name_of(agent) << " " << name_of(kind);
@@ -89,8 +89,8 @@ TEST(WriteResponse, DeniesWithoutMessage) {
 }
 
 TEST(WriteResponse, NeverStartsAnotherTurn) {
-  EXPECT_EQ(write_response(make_event(AgentCli::Claude, HookEventKind::TurnEnd, "Stop"), {.context = "go on"}), "");
-  EXPECT_EQ(write_response(make_event(AgentCli::Gemini, HookEventKind::TurnEnd, "AfterAgent"), {.context = "go on"}),
+  EXPECT_EQ(write_response(make_event(AgentCli::Claude, HookEventKind::TurnEnd, "Stop"), {.context = "continue"}), "");
+  EXPECT_EQ(write_response(make_event(AgentCli::Gemini, HookEventKind::TurnEnd, "AfterAgent"), {.context = "continue"}),
             "");
 }
 
@@ -104,15 +104,15 @@ TEST(WriteResponse, WritesContextOfFailedToolCallForClaudeOnly) {
 }
 
 TEST(WriteResponse, StaysBelowLimitOfAgent) {
-  std::string letters = "x";
-  while (letters.size() < 20'000) letters += "é";
+  std::string long_text = "x";
+  while (long_text.size() < 20'000) long_text += "é";
   const auto written =
-      write_response(make_event(AgentCli::Claude, HookEventKind::Prompt, "UserPromptSubmit"), {.context = letters});
+      write_response(make_event(AgentCli::Claude, HookEventKind::Prompt, "UserPromptSubmit"), {.context = long_text});
   const auto parsed = parse_json_object(written);
   ASSERT_TRUE(parsed);
   const auto text = string_member(*object_member(*parsed, "hookSpecificOutput"), "additionalContext");
   EXPECT_EQ(text->size(), kMaxContextBytes - 1);
-  EXPECT_TRUE(letters.starts_with(*text));
+  EXPECT_TRUE(long_text.starts_with(*text));
 }
 
 TEST(HookResponse, RoundTripsThroughJson) {

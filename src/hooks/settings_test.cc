@@ -68,7 +68,7 @@ TEST_F(ProjectSettings, PipeIsNotWaitedFor) {
 }
 
 TEST_F(ProjectSettings, FileOfAnotherUserIsNotRead) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change a file's owner";
   write("project/.claude/settings.json", kNoHooks);
   ASSERT_EQ(::chown((project + "/.claude/settings.json").c_str(), 65'534, 65'534), 0);
   expect_refused(BeneathErrc::Foreign);

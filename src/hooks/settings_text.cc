@@ -98,9 +98,9 @@ class Writer {
 /// The blanks at the start of the line that contains `at`.
 std::string indentation_at(std::string_view text, std::size_t at) {
   const auto line = text.rfind('\n', at);
-  const auto begin = line == std::string_view::npos || at == 0 ? 0 : line + 1;
-  const auto end = std::min(text.find_first_not_of(" \t", begin), text.size());
-  return std::string{text.substr(begin, end - begin)};
+  const auto start = line == std::string_view::npos || at == 0 ? 0 : line + 1;
+  const auto end = std::min(text.find_first_not_of(" \t", start), text.size());
+  return std::string{text.substr(start, end - start)};
 }
 
 /// Inserts items (with a key before each, if any) after the last child of a list.
@@ -158,11 +158,11 @@ class Appender {
 
 /// Removes the marked children of a list, with their commas. Not for a list that loses all of them.
 void cut(const LayoutNode& list, const std::vector<bool>& removed, std::vector<Edit>& edits) {
-  bool kept_one = false;
+  bool has_remaining = false;
   for (std::size_t i = 0; i < removed.size(); ++i) {
     if (!removed[i]) {
-      kept_one = true;
-    } else if (kept_one) {
+      has_remaining = true;
+    } else if (has_remaining) {
       edits.push_back({list.children[i - 1].value.end, list.children[i].value.end, ""});
     } else {
       edits.push_back({list.children[i].begin, list.children[i + 1].begin, ""});
@@ -170,7 +170,7 @@ void cut(const LayoutNode& list, const std::vector<bool>& removed, std::vector<E
   }
 }
 
-/// Asks `should_remove` for every child whether to remove it; true when no child of a non-empty list is left.
+/// Calls `should_remove` for every child; true if no child of a non-empty list is left.
 template <class Predicate>
 Result<bool> remove_if(const LayoutNode& list, std::vector<Edit>& edits, const Predicate& should_remove) {
   std::vector<bool> removed;

@@ -17,7 +17,7 @@ namespace relay::hooks {
 /// `hooks` is {Event: [group]}; each group is appended to what that event has. Text of blanks counts as none.
 Result<std::string> with_hooks(std::string_view text, const json::object& hooks);
 
-/// Without our handlers, and without the groups, events and "hooks" that held nothing else.
+/// Without the relay's handlers, and without the groups, events and "hooks" that contained nothing else.
 Result<std::string> without_hooks(std::string_view text, AgentCli agent);
 
 }  // namespace relay::hooks

@@ -83,10 +83,10 @@ TEST(SettingsText, RemovalRestoresBytes) {
 }
 
 TEST(SettingsText, RemovesOnlyOwnHooks) {
-  const auto ours = json::serialize(*handler_for(AgentCli::Claude, {"Stop", 5}, kProgram));
-  const auto text = R"({"hooks": {"Stop": [{"hooks": [)" + ours + R"(, {"command": "b"}, )" + ours +
-                    R"(]}, {"hooks": [)" + ours + R"(]}], "PreToolUse": [{"matcher": "Bash", "hooks": [)" + ours +
-                    R"(]}], "End": []}, "c": 2})";
+  const auto own_handler = json::serialize(*handler_for(AgentCli::Claude, {"Stop", 5}, kProgram));
+  const auto text = R"({"hooks": {"Stop": [{"hooks": [)" + own_handler + R"(, {"command": "b"}, )" + own_handler +
+                    R"(]}, {"hooks": [)" + own_handler + R"(]}], "PreToolUse": [{"matcher": "Bash", "hooks": [)" +
+                    own_handler + R"(]}], "End": []}, "c": 2})";
   const auto without = without_hooks(text, AgentCli::Claude);
   ASSERT_TRUE(without);
   EXPECT_EQ(*without, R"({"hooks": {"Stop": [{"hooks": [{"command": "b"}]}], "End": []}, "c": 2})");

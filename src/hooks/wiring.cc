@@ -24,7 +24,7 @@ void set_variable(EnvironmentBlock& environment, std::string_view name, std::str
   environment.push_back(format("{}={}", name, value));
 }
 
-/// True for `claude`, `/opt/x/claude` and a wrapper called `claude-work`, whose further arguments are the agent's.
+/// True for `claude`, `/opt/x/claude` and a wrapper called `claude-work`, whose other arguments are the agent's.
 /// False for `npx claude`.
 bool starts(const std::vector<std::string>& argv, AgentCli agent) {
   if (argv.empty()) return false;
@@ -100,15 +100,15 @@ Result<json::object> user_settings(const std::string& value, const WiringOptions
 Result<WiringResult> wire_claude(std::vector<std::string>& argv, const EnvironmentBlock& environment,
                                  const WiringOptions& options) {
   if (!starts(argv, AgentCli::Claude)) {
-    return unwired("no hooks: the command is not claude itself, so its options are not ours to add to");
+    return unwired("no hooks: the command is not claude itself, so no options can be added to it");
   }
   for (const std::string_view flag : {"--bare", "--safe-mode"}) {
-    if (has_flag(argv, flag)) return unwired(format("no hooks: {} switches them off", flag));
+    if (has_flag(argv, flag)) return unwired(format("no hooks: {} disables them", flag));
   }
   if (has_flag(argv, "--include-hook-events"))
-    return unwired("no hooks: --include-hook-events prints every hook, and the output stays as it is without us");
+    return unwired("no hooks: --include-hook-events prints every hook, and the relay must not change the output");
   if (const auto safe = variable(environment, "CLAUDE_CODE_SAFE_MODE"); !safe.empty() && safe != "0") {
-    return unwired("no hooks: CLAUDE_CODE_SAFE_MODE switches them off");
+    return unwired("no hooks: CLAUDE_CODE_SAFE_MODE disables them");
   }
   auto parsed = take_settings(argv);
   json::object settings;
@@ -127,7 +127,7 @@ Result<WiringResult> wire_claude(std::vector<std::string>& argv, const Environme
   if (const auto added = add_hooks(settings, *hooks); !added) {
     return unwired(format("no hooks: your --settings cannot be merged: {}", added.error().message()));
   }
-  // A file instead of the text: other users can list processes, and must not see the user's settings.
+  // A file instead of an argument: other users can list processes and must not see the user's settings.
   auto wired = RELAY_TRY(write_settings(std::move(settings), options));
   argv = std::move(parsed.others);
   argv.insert(argv.begin() + 1, {"--settings", options.private_file});
@@ -170,7 +170,7 @@ constexpr std::string_view kCodexWithValue[] = {"-c",        "--config",
                                                 "--add-dir", "--local-provider"};
 constexpr std::string_view kCodexOneShot[] = {"exec", "e", "review"};
 
-/// Our installed hooks, which would be called a second time.
+/// The relay's installed hooks, which would be called a second time.
 std::vector<DisabledCodexHook> disabled(const EnvironmentBlock& environment) {
   std::vector<DisabledCodexHook> out;
   const auto file = user_hooks_file(AgentCli::Codex, environment);
@@ -195,16 +195,17 @@ std::vector<DisabledCodexHook> disabled(const EnvironmentBlock& environment) {
 Result<WiringResult> wire_codex(std::vector<std::string>& argv, const EnvironmentBlock& environment,
                                 const WiringOptions& options) {
   if (!starts(argv, AgentCli::Codex)) {
-    return unwired("no hooks: the command is not codex itself, so its options are not ours to add to");
+    return unwired("no hooks: the command is not codex itself, so no options can be added to it");
   }
   if (is_one_shot_codex(argv))
     return unwired(
-        "no hooks: without its screen Codex prints a line for each hook it calls, and its output stays as it is");
+        "no hooks: without its screen Codex prints a line for each hook it calls, and the relay must not change its "
+        "output");
   if (has_flag(argv, "--remote")) return unwired("no hooks: --remote runs the agent elsewhere");
   for (const auto& text : codex_overrides(argv)) {
-    if (text == "features.hooks=false") return unwired("no hooks: your options switch them off");
+    if (text == "features.hooks=false") return unwired("no hooks: your options disable them");
     if (text.starts_with("hooks=") || text.starts_with("hooks.")) {
-      return unwired("no hooks: your own -c hooks… takes the place of ours; put them into hooks.json instead");
+      return unwired("no hooks: your own -c hooks… would be replaced; write them to hooks.json instead");
     }
   }
   const auto text = codex_override(options.program, disabled(environment));
@@ -217,7 +218,7 @@ Result<WiringResult> wire_codex(std::vector<std::string>& argv, const Environmen
 
 // Gemini CLI: a file of defaults below the user's own settings; it joins the hooks of all layers.
 
-/// The path where Gemini would look otherwise.
+/// The path that Gemini reads by default.
 std::string gemini_defaults(const EnvironmentBlock& environment) {
   if (const auto path = variable(environment, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"); !path.empty()) {
     return std::string{path};
@@ -229,7 +230,7 @@ std::string gemini_defaults(const EnvironmentBlock& environment) {
 }
 
 /// In a continuous-integration run Gemini reduces the environment of its hooks to a short list, so the hook command
-/// itself carries the variables it needs.
+/// itself contains the variables it needs.
 void add_environment(json::object& hooks, const EnvironmentBlock& environment) {
   json::object variables;
   for (const std::string_view entry : environment) {
@@ -258,7 +259,7 @@ Result<WiringResult> wire_gemini(EnvironmentBlock& environment, const WiringOpti
   if (!options.root_owned) {
     if (is_installed(environment)) return WiringResult{.hooks = true};
     return unwired(
-        "no hooks: Gemini CLI takes them for one run only from a file that is root's; it has them from its next start "
+        "no hooks: Gemini CLI reads hooks of one run only from a file owned by root; it has them from its next start "
         "on "
         "after: agent-relay hooks install gemini");
   }

@@ -35,12 +35,12 @@ class Wiring : public testing::Test {
                        {.program = "/opt/relay/agent-relay",
                         .private_file = root_ + "/run.json",
                         .directory = root_,
-                        .root_owned = roots_alone});
+                        .root_owned = root_owned});
     EXPECT_TRUE(result) << result.error().message();
     return result ? *result : WiringResult{};
   }
 
-  bool roots_alone = true;
+  bool root_owned = true;
   json::object written() {
     const auto text = read_settings_file(root_ + "/run.json");
     if (!text || !*text) return {};
@@ -139,7 +139,8 @@ TEST_F(Wiring, OptionsOfOtherCommandsAreUnchanged) {
   EXPECT_FALSE(wired(AgentCli::Claude).hooks);
 }
 
-// Claude Code 2.1.325 prints "hook_started" and "hook_response" for SessionStart there, and for no other hook of ours.
+// Claude Code 2.1.325 prints "hook_started" and "hook_response" for SessionStart there, and for no other hook of the
+// relay.
 TEST_F(Wiring, ClaudeOmitsHooksFromJsonStream) {
   for (const Words& words : std::initializer_list<Words>{{"claude", "-p", "--output-format", "stream-json", "hello"},
                                                          {"claude", "--output-format=stream-json", "--print"}}) {
@@ -155,7 +156,7 @@ TEST_F(Wiring, ClaudeOmitsHooksFromJsonStream) {
   EXPECT_FALSE(wired(AgentCli::Claude).hooks);
 }
 
-// Codex 0.166.0 ran a hook trusted by a hash made this way, without asking.
+// Codex 0.166.0 ran a hook trusted by a hash made this way, without a review.
 TEST_F(Wiring, CodexGetsHashesOfOwnHooksOnly) {
   argv = {"codex", "resume", "--last"};
   const auto run = wired(AgentCli::Codex);
@@ -175,7 +176,7 @@ TEST_F(Wiring, CodexGetsHashesOfOwnHooksOnly) {
   EXPECT_EQ(text.find("dangerously"), std::string::npos);
 }
 
-// Codex 0.166.0 shows "1 warning" for the whole session where an override keeps it from its shared server.
+// Codex 0.166.0 shows "1 warning" for the whole session where an override prevents it from using its shared server.
 TEST_F(Wiring, CodexDoesNotWarnAboutSharedServer) {
   argv = {"codex"};
   EXPECT_TRUE(wired(AgentCli::Codex).hooks);
@@ -227,7 +228,7 @@ TEST_F(Wiring, CodexKeepsHooksOfItsCommandLine) {
 TEST_F(Wiring, GeminiDefaultsIncludeThoseOfTheMachine) {
   write("etc/system-defaults.json",
         "{ // the machine's\n \"ui\": {\"theme\": \"Dark\"}, \"hooks\": {\"AfterAgent\": [{\"hooks\": []}]}}");
-  environment.push_back("AGENT_RELAY_HOST_SOCKET=/run/door");
+  environment.push_back("AGENT_RELAY_HOST_SOCKET=/run/host.sock");
   argv = {"npx", "gemini"};
   EXPECT_TRUE(wired(AgentCli::Gemini).hooks);
   EXPECT_EQ(argv, (Words{"npx", "gemini"}));
@@ -239,20 +240,20 @@ TEST_F(Wiring, GeminiDefaultsIncludeThoseOfTheMachine) {
   const auto& handler = settings.at("hooks").at("BeforeAgent").at(0).at("hooks").at(0);
   EXPECT_EQ(handler.at("command"), "'/opt/relay/agent-relay' hook gemini");
   EXPECT_EQ(handler.at("timeout"), 10000);
-  EXPECT_EQ(handler.at("env").at("AGENT_RELAY_HOST_SOCKET"), "/run/door");
+  EXPECT_EQ(handler.at("env").at("AGENT_RELAY_HOST_SOCKET"), "/run/host.sock");
 }
 
 TEST_F(Wiring, GeminiReadsOnlyRootOwnedOrInstalledHooks) {
-  roots_alone = false;
+  root_owned = false;
   argv = {"gemini"};
   environment = {"HOME=" + root_};
   EXPECT_NE(wired(AgentCli::Gemini).blocked_reason.find("agent-relay hooks install gemini"), std::string::npos);
   EXPECT_EQ(environment.size(), 1u);
   write(".gemini/settings.json",
         json::serialize(json::object{{"hooks", *hooks_for(AgentCli::Gemini, "/opt/relay/agent-relay")}}));
-  EXPECT_TRUE(wired(AgentCli::Gemini).hooks) << "those are ours, and find the host socket";
+  EXPECT_TRUE(wired(AgentCli::Gemini).hooks) << "those are the relay's and find the host socket";
   EXPECT_FALSE(std::filesystem::exists(root_ + "/run.json"));
-  EXPECT_FALSE(is_root_owned(root_ + "/run.json")) << "everybody may write above it";
+  EXPECT_FALSE(is_root_owned(root_ + "/run.json")) << "every user may write above it";
 }
 
 TEST_F(Wiring, GeminiDefaultsPathIsRead) {

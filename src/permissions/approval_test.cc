@@ -9,7 +9,7 @@
 namespace relay::permissions {
 namespace {
 
-Action read_only_verdict(std::string_view command) {
+Action read_only_action(std::string_view command) {
   static const Policy kPolicy{{}, kReadOnlyPreset};
   return kPolicy.decide({.tool = "Bash", .command = std::string{command}, .directory = "/w"}).action;
 }
@@ -170,7 +170,7 @@ constexpr Trick kTricks[] = {
     {"here text", "ls <<< x"},
     {"descriptor", "ls >&2"},
     {"old fish's errors", "ls ^x"},
-    // what changes how the line is read
+    // characters that change how the line is parsed
     {"comment", "ls # all is well"},
     {"comment that hides", "git status #; rm x"},
     {"assignment", "A=b ls"},
@@ -229,7 +229,7 @@ constexpr Trick kTricks[] = {
     {"cut UTF-8", "ls \xe2\x80"},
     {"a character that looks like l", "\xd3\x8fs"},
     {"wide semicolon is a word of another command", "lsx\xef\xbc\x9b"},
-    // not the program that it seems
+    // another program than it seems
     {"a path", "/bin/ls"},
     {"a path here", "./ls"},
     {"a path below", "bin/ls"},
@@ -251,7 +251,7 @@ constexpr Trick kTricks[] = {
     {"find that deletes", "find . -delete"},
     {"pwd with more", "pwd x"},
     {"pwd with an option", "pwd --version"},
-    // what git can be made to do
+    // dangerous uses of git
     {"git alone", "git"},
     {"other command", "git push"},
     {"longer command", "git statusx"},
@@ -323,7 +323,7 @@ constexpr Trick kTricks[] = {
     {"secret in parts", "git diff .e'nv'"},
     {"key", "git diff server.pem"},
     {"key below", "ls keys/id_rsa"},
-    // the rest of the world
+    // other programs
     {"rm", "rm x"},
     {"cat", "cat x"},
     {"echo", "echo hi"},
@@ -336,12 +336,12 @@ constexpr Trick kTricks[] = {
 };
 
 TEST(Approval, ApprovesReadOnlyCommands) {
-  for (const auto command : kApproved) EXPECT_EQ(read_only_verdict(command), Action::Approve) << command;
+  for (const auto command : kApproved) EXPECT_EQ(read_only_action(command), Action::Approve) << command;
 }
 
 TEST(Approval, RefusesDeceptiveCommands) {
   for (const auto& trick : kTricks)
-    EXPECT_EQ(read_only_verdict(trick.command), Action::Ask) << trick.name << ": " << trick.command;
+    EXPECT_EQ(read_only_action(trick.command), Action::Ask) << trick.name << ": " << trick.command;
 }
 
 TEST(Approval, RefusesHarmlessCommandWithAdditions) {
@@ -351,23 +351,23 @@ TEST(Approval, RefusesHarmlessCommandWithAdditions) {
   for (const auto command : kApproved)
     for (const auto attached : kAttached) {
       const auto after = std::string{command} + std::string{attached};
-      EXPECT_EQ(read_only_verdict(after), Action::Ask) << after;
+      EXPECT_EQ(read_only_action(after), Action::Ask) << after;
       const auto before = std::string{attached} + std::string{command};
-      EXPECT_EQ(read_only_verdict(before), Action::Ask) << before;
+      EXPECT_EQ(read_only_action(before), Action::Ask) << before;
     }
 }
 
 TEST(Approval, RefusesSpecialCharactersOutsideQuotesForAnyRule) {
   const auto policy = parse_policy("[[permissions]]\ntool = '*'\ncommand = '(?s).*'\naction = 'approve'\n").value();
-  const auto verdict = [&](const std::string& command) {
+  const auto action_of = [&](const std::string& command) {
     return policy.decide({.tool = "bash", .command = command}).action;
   };
-  ASSERT_EQ(verdict("rm -rf x"), Action::Approve) << "the rule approves simple commands";
+  ASSERT_EQ(action_of("rm -rf x"), Action::Approve) << "the rule approves simple commands";
   constexpr std::string_view kSigns = ";&|<>(){}$`\\!\n\r\t";
   constexpr std::string_view kParts[] = {"a",      "ls",      " ",  "  ", "-x", "'q'", "\"q\"",
                                          "'; rm'", "\"a b\"", "''", "*",  "=",  "ü"};
   constexpr unsigned kSeed = 20'261;
-  std::mt19937 random{kSeed};  // the same each time
+  std::mt19937 random{kSeed};  // the same in each run
   const auto pick = [&](std::size_t of) { return static_cast<std::size_t>(random() % of); };
   for (int round = 0; round < 1'000; ++round) {
     std::string command = "ls ";
@@ -376,7 +376,7 @@ TEST(Approval, RefusesSpecialCharactersOutsideQuotesForAnyRule) {
       command += kParts[pick(std::size(kParts))];
       if (part == sign_after) command += kSigns[pick(kSigns.size())];
     }
-    EXPECT_EQ(verdict(command), Action::Ask) << command << " (seed " << kSeed << ")";
+    EXPECT_EQ(action_of(command), Action::Ask) << command << " (seed " << kSeed << ")";
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using enum RiskLevel;
 
-/// A program with certain words after it. `a|b`: one of them; a blank: this and that; a final `*`: any continuation.
+/// A program with certain words after it. `a|b`: one of them; a blank: both words; a final `*`: any continuation.
 struct Sign {
   std::string_view program;
   std::string_view followed_by;
@@ -77,7 +77,7 @@ constexpr std::string_view kOnlyRead =
     "false|"
     "basename|dirname|realpath|readlink|cut|nl|cmp|diff|md5sum|sha256sum";
 
-/// Whether the word is one of `a|b|c*`, or ends as in `*c`.
+/// Is the word one of `a|b|c*`, or does it end as in `*c`?
 bool is_one_of(std::string_view word, std::string_view choices) {
   while (true) {
     const auto end = choices.find('|');
@@ -198,9 +198,9 @@ class RiskAssessor {
     for (auto at = rest.find('>'); at != std::string_view::npos && examined < kMaxRedirections; at = rest.find('>')) {
       ++examined;
       rest.remove_prefix(at + 1);
-      const auto begin = rest.find_first_not_of("> |'\"");
-      if (begin == std::string_view::npos) return;
-      const auto target = rest.substr(begin, rest.find_first_of(" '\";&|<>()\n", begin) - begin);
+      const auto start = rest.find_first_not_of("> |'\"");
+      if (start == std::string_view::npos) return;
+      const auto target = rest.substr(start, rest.find_first_of(" '\";&|<>()\n", start) - start);
       if (is_one_of(target, "/dev/null|/dev/stdout|/dev/stderr|/dev/tty")) continue;
       if (target.starts_with("/dev/"))
         raise(Critical, "writes to a device");

@@ -1,6 +1,6 @@
 /// The risk of a request, for the user who has to decide.
 ///
-/// Why a guess is enough: nothing is approved because of it. It uses the loose reading (parsed_request.h), so a word
+/// Why an estimate is enough: it never approves anything. It uses the loose reading (parsed_request.h), so a word
 ///   that only looks dangerous counts as dangerous.
 #pragma once
 

@@ -103,7 +103,7 @@ TEST(Assessment, AssessesFiles) {
   EXPECT_EQ(risk_of_file("mcp__a__b", "a"), Medium);
 }
 
-TEST(Assessment, GivesReason) {
+TEST(Assessment, StatesReason) {
   const PermissionRequest ask{.tool = "Bash", .command = "git push --force", .directory = "/w"};
   EXPECT_EQ(assess(ParsedRequest{ask}).reason, "git: replaces the work of others");
 }

@@ -21,9 +21,9 @@ struct ParsedRequest {
 
   const PermissionRequest& request;  // outlives this
   std::string tool;
-  bool runs = false;                    // a command is known; the `command` of an edit is its patch
+  bool runs = false;                    // it has a command; the `command` of an edit is its patch
   std::optional<SimpleCommand> simple;  // the command, when it is one
-  std::string not_simple;               // otherwise the reason
+  std::string not_simple;               // else the reason
   std::vector<std::string> commands;    // loose: without quotes, one blank between words
   std::vector<std::string> pieces;      // loose: of path, command and description; each once
 };

@@ -5,7 +5,7 @@
 namespace relay::permissions {
 namespace {
 
-bool glob_means(const std::string& glob, std::string_view path, std::string_view directory = "/w") {
+bool glob_matches(const std::string& glob, std::string_view path, std::string_view directory = "/w") {
   const std::vector<std::string> globs = {glob};
   return matches_path(Pattern::of_files(globs, Matching::Strict).value(), path, directory);
 }
@@ -17,13 +17,13 @@ TEST(PathMatching, NormalizesPaths) {
   EXPECT_EQ(normalize_path("/../..", ""), "/");
   EXPECT_EQ(normalize_path("a/../../b", ""), "../b");
   EXPECT_EQ(normalize_path("~/x", "/w"), "~/x");
-  EXPECT_EQ(normalize_path("~/../etc", "/w"), "~/../etc") << "the parents of a home are unknown";
+  EXPECT_EQ(normalize_path("~/../etc", "/w"), "~/../etc") << "the parents of a home directory are unknown";
   EXPECT_EQ(normalize_path("/w/~a/../../etc", ""), "/etc");
   EXPECT_EQ(normalize_path("", "/w"), "/w");
   EXPECT_EQ(normalize_path("", ""), ".");
 }
 
-TEST(PathMatching, InsideMeansBelow) {
+TEST(PathMatching, InsideIncludesTheDirectoryAndBelow) {
   EXPECT_TRUE(is_inside("/w/a", "/w"));
   EXPECT_TRUE(is_inside("/w", "/w/"));
   EXPECT_FALSE(is_inside("/work", "/w"));
@@ -35,27 +35,27 @@ TEST(PathMatching, InsideMeansBelow) {
 }
 
 TEST(PathMatching, GlobsAreAnchoredAsWritten) {
-  EXPECT_TRUE(glob_means(".env", "a/.env"));
-  EXPECT_TRUE(glob_means(".env", "/elsewhere/.env"));
-  EXPECT_FALSE(glob_means(".env", "a/x.env"));
-  EXPECT_TRUE(glob_means("*.pem", "/k/a.pem"));
-  EXPECT_TRUE(glob_means(".ssh/", "~/.ssh/id"));
-  EXPECT_TRUE(glob_means(".ssh/", "/home/x/.ssh"));
-  EXPECT_FALSE(glob_means(".ssh/", "/home/x/.sshd/id"));
-  EXPECT_TRUE(glob_means("./src/**", "src/a/b.cc"));
-  EXPECT_TRUE(glob_means("./src/**", "/w/src/a.cc"));
-  EXPECT_FALSE(glob_means("./src/**", "/v/src/a.cc"));
-  EXPECT_FALSE(glob_means("./src/**", "src/../Makefile"));
-  EXPECT_TRUE(glob_means("src/*.cc", "/w/src/a.cc"));
-  EXPECT_FALSE(glob_means("src/*.cc", "/w/src/b/a.cc"));
-  EXPECT_TRUE(glob_means("/etc/**", "/etc/passwd"));
-  EXPECT_TRUE(glob_means("/w/**", "a"));
-  EXPECT_TRUE(glob_means("~/notes/*", "/home/x/notes/a"));
-  EXPECT_TRUE(glob_means("~/notes/*", "~/notes/a"));
-  EXPECT_TRUE(glob_means("**/gh/hosts.yml", "~/.config/gh/hosts.yml"));
-  EXPECT_TRUE(glob_means("a.c", "/w/a.c"));
-  EXPECT_FALSE(glob_means("a.c", "/w/abc"));
-  EXPECT_FALSE(glob_means("a+(b)", "/w/aab")) << "characters are literal";
+  EXPECT_TRUE(glob_matches(".env", "a/.env"));
+  EXPECT_TRUE(glob_matches(".env", "/elsewhere/.env"));
+  EXPECT_FALSE(glob_matches(".env", "a/x.env"));
+  EXPECT_TRUE(glob_matches("*.pem", "/k/a.pem"));
+  EXPECT_TRUE(glob_matches(".ssh/", "~/.ssh/id"));
+  EXPECT_TRUE(glob_matches(".ssh/", "/home/x/.ssh"));
+  EXPECT_FALSE(glob_matches(".ssh/", "/home/x/.sshd/id"));
+  EXPECT_TRUE(glob_matches("./src/**", "src/a/b.cc"));
+  EXPECT_TRUE(glob_matches("./src/**", "/w/src/a.cc"));
+  EXPECT_FALSE(glob_matches("./src/**", "/v/src/a.cc"));
+  EXPECT_FALSE(glob_matches("./src/**", "src/../Makefile"));
+  EXPECT_TRUE(glob_matches("src/*.cc", "/w/src/a.cc"));
+  EXPECT_FALSE(glob_matches("src/*.cc", "/w/src/b/a.cc"));
+  EXPECT_TRUE(glob_matches("/etc/**", "/etc/passwd"));
+  EXPECT_TRUE(glob_matches("/w/**", "a"));
+  EXPECT_TRUE(glob_matches("~/notes/*", "/home/x/notes/a"));
+  EXPECT_TRUE(glob_matches("~/notes/*", "~/notes/a"));
+  EXPECT_TRUE(glob_matches("**/gh/hosts.yml", "~/.config/gh/hosts.yml"));
+  EXPECT_TRUE(glob_matches("a.c", "/w/a.c"));
+  EXPECT_FALSE(glob_matches("a.c", "/w/abc"));
+  EXPECT_FALSE(glob_matches("a+(b)", "/w/aab")) << "characters are literal";
 }
 
 TEST(PathMatching, DetectsAutorunPathsByName) {

@@ -45,7 +45,7 @@ std::string expression_of(std::string_view glob) {
   return expression;
 }
 
-/// Any home directory: which one is the user's is unknown here.
+/// Any home directory: the user's own is unknown here.
 constexpr std::string_view kAnyHome = "(?:~[^/]*|/root|/home/[^/]+|/Users/[^/]+)";
 
 std::string file_expression(std::string_view glob) {
@@ -74,11 +74,11 @@ Result<Pattern> Pattern::compile(const std::string& expression, bool bytes, bool
 }
 
 Result<Pattern> Pattern::of_commands(std::span<const std::string> expressions, Matching matching) {
-  for (const auto& each : expressions) {  // compiled alone first: `a)|(b` must not become two patterns
-    const auto alone = compile(each, false, false);
+  for (const auto& each : expressions) {  // compiled separately first: `a)|(b` must not become two patterns
+    const auto separate = compile(each, false, false);
     if (each.empty()) return fail("a pattern is empty");
-    if (!alone)
-      return fail(format("the pattern '{}' cannot be used: {}", printable_name(each), alone.error().message()));
+    if (!separate)
+      return fail(format("the pattern '{}' cannot be used: {}", printable_name(each), separate.error().message()));
   }
   const auto all = any_of(expressions);
   if (all.empty()) return Pattern{};

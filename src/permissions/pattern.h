@@ -1,4 +1,4 @@
-/// Patterns over whole texts, in linear time. Hides the library behind it.
+/// Patterns over whole texts, in linear time. Hides the regex library.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace relay::permissions {
 
-/// A rule that approves matches strictly, one that asks or denies may guess.
+/// A rule that approves matches strictly, one that asks or denies matches loosely.
 enum class Matching : std::uint8_t {
   Strict,  // UTF-8, case-sensitive
   Loose,   // any bytes, file names case-insensitive

@@ -17,10 +17,10 @@ struct PermissionRequest {
   std::string agent = {};
   std::string cli = {};
   std::string tool = {};                      // the agent's name for it
-  std::optional<std::string> command = {};    // the whole shell command; absent when only a part is known
+  std::optional<std::string> command = {};    // the whole shell command; absent when only a part is reported
   std::optional<std::string> file_path = {};  // to be read or changed
   std::string description = {};               // the agent's description
-  std::string directory = {};                 // where the agent works, absolute; empty: not known
+  std::string directory = {};                 // where the agent works, absolute; empty: unknown
 };
 
 enum class Action : std::uint8_t { Approve, Deny, Ask };
@@ -30,7 +30,7 @@ struct Decision {
   RiskLevel risk = RiskLevel::Medium;
   std::string rule = {};         // the deciding rule: `config.toml:12`, a preset, or why none applies
   std::string risk_reason = {};  // one phrase; empty: no particular risk
-  std::optional<std::chrono::seconds> timeout = {};  // how long the user may be asked
+  std::optional<std::chrono::seconds> timeout = {};  // how long the user may take
 };
 
 }  // namespace relay::permissions

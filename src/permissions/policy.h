@@ -1,7 +1,7 @@
-/// Decides which permission requests are approved without asking the user.
+/// Decides which permission requests are approved without the user.
 ///
 /// Rules are tried in order, and the first that covers a request decides: the user's own rules, then those of the
-///   preset the user switched on; otherwise the user is asked. docs/permissions.md explains it for users.
+///   preset the user switched on; without one the user decides. docs/permissions.md explains it for users.
 /// Invariants: see Rule; without a rule that covers it no request is approved or denied.
 /// Threading: immutable; any thread.
 #pragma once

@@ -36,7 +36,7 @@ class RuleReader {
         own = RELAY_TRY(rules(value));
       } else {
         return error_at(value.key_location,
-                        format("permissions have no {}; known: {}, {}", printable_name(key), kPreset, kRules));
+                        format("permissions have no {}; valid keys: {}, {}", printable_name(key), kPreset, kRules));
       }
     }
     return Policy{std::move(own), preset};
@@ -91,7 +91,7 @@ class RuleReader {
 
   static std::string advice_about(std::string_view key) {
     const auto near = nearest_names(key, {"tool", "command", "path", "agents", "action", "risk", "timeout"}, 1);
-    return near.empty() ? "known are: tool, command, path, agents, action, risk, timeout"
+    return near.empty() ? "valid keys: tool, command, path, agents, action, risk, timeout"
                         : format("did you mean {}?", near.front());
   }
 

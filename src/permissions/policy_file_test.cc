@@ -100,7 +100,7 @@ TEST(PolicyFile, UnknownPresetIsRefused) {
             "/h/config.toml:2:10: preset must be one of none, read-only");
   EXPECT_EQ(error_in("[permissions]\npreset = 3"), "/h/config.toml:2:10: preset must be one of none, read-only");
   EXPECT_EQ(error_in("[permissions]\npresets = 'none'"),
-            "/h/config.toml:2:1: permissions have no presets; known: preset, rules");
+            "/h/config.toml:2:1: permissions have no presets; valid keys: preset, rules");
   EXPECT_EQ(error_in("[permissions]\nrules = 3"),
             "/h/config.toml:2:1: rules must be a list: write [[permissions.rules]]");
 }
@@ -137,26 +137,26 @@ TEST(PolicyFile, ErrorNamesLocationAndReason) {
   EXPECT_TRUE(error_in("[[permissions]]\naction = 'ask'\ncommand = '(x'")
                   .starts_with("/h/config.toml:1:1: the pattern '(x' cannot be used: "));
   EXPECT_TRUE(error_in("[[permissions]]\naction = 'ask'\ncommand = 'a)|(b'").contains("cannot be used"))
-      << "two halves of a pattern are none";
+      << "two halves of a pattern are not a pattern";
 }
 
 TEST(PolicyFile, ExampleOfManualWorks) {
   std::ifstream file{RELAY_DOCS "/permissions.md"};
   const std::string page{std::istreambuf_iterator<char>{file}, {}};
-  const auto begin = page.find("```toml\n", page.find("## Your own rules")), end = page.find("```\n", begin + 1);
-  ASSERT_NE(begin, std::string::npos);
-  const auto policy = parse_policy(std::string_view{page}.substr(begin + 8, end - begin - 8));
+  const auto start = page.find("```toml\n", page.find("## Your own rules")), end = page.find("```\n", start + 1);
+  ASSERT_NE(start, std::string::npos);
+  const auto policy = parse_policy(std::string_view{page}.substr(start + 8, end - start - 8));
   ASSERT_TRUE(policy) << policy.error().message();
-  const auto verdict = [&](const PermissionRequest& ask) { return policy->decide(ask).action; };
-  EXPECT_EQ(verdict({.tool = "Bash", .command = "npm test"}), Action::Approve);
-  EXPECT_EQ(verdict({.tool = "Bash", .command = "npm test > x"}), Action::Ask);
-  EXPECT_EQ(verdict({.tool = "Bash", .command = "cd x && git push -f"}), Action::Deny);
-  EXPECT_EQ(verdict({.tool = "Bash", .command = "grep \"git push\""}), Action::Deny);
-  EXPECT_EQ(verdict({.tool = "Read", .file_path = "a/.env.example"}), Action::Approve);
-  EXPECT_EQ(verdict({.tool = "Read", .file_path = "a/.env"}), Action::Ask);
-  EXPECT_EQ(verdict({.agent = "Build-1", .tool = "Write", .file_path = "/w/src/a", .directory = "/w"}),
+  const auto action_of = [&](const PermissionRequest& ask) { return policy->decide(ask).action; };
+  EXPECT_EQ(action_of({.tool = "Bash", .command = "npm test"}), Action::Approve);
+  EXPECT_EQ(action_of({.tool = "Bash", .command = "npm test > x"}), Action::Ask);
+  EXPECT_EQ(action_of({.tool = "Bash", .command = "cd x && git push -f"}), Action::Deny);
+  EXPECT_EQ(action_of({.tool = "Bash", .command = "grep \"git push\""}), Action::Deny);
+  EXPECT_EQ(action_of({.tool = "Read", .file_path = "a/.env.example"}), Action::Approve);
+  EXPECT_EQ(action_of({.tool = "Read", .file_path = "a/.env"}), Action::Ask);
+  EXPECT_EQ(action_of({.agent = "Build-1", .tool = "Write", .file_path = "/w/src/a", .directory = "/w"}),
             Action::Approve);
-  EXPECT_EQ(verdict({.agent = "Build-1", .tool = "Write", .file_path = "/w/b", .directory = "/w"}), Action::Ask);
+  EXPECT_EQ(action_of({.agent = "Build-1", .tool = "Write", .file_path = "/w/b", .directory = "/w"}), Action::Ask);
   EXPECT_EQ(policy->decide({.tool = "web_fetch"}).timeout, std::chrono::minutes{2});
 }
 

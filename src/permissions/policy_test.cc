@@ -9,7 +9,7 @@ namespace {
 
 Decision decide_read_only(const PermissionRequest& ask) { return Policy{{}, kReadOnlyPreset}.decide(ask); }
 
-TEST(Policy, KnowsToolNamesOfAllAgents) {
+TEST(Policy, MapsToolNamesOfAllAgents) {
   for (const auto* name : {"Bash", "bash", "shell", "exec", "exec_command", "run_shell_command", "Shell"})
     EXPECT_EQ(canonical_tool(name), tool::kBash) << name;
   for (const auto* name : {"Read", "read_file", "ReadFile"}) EXPECT_EQ(canonical_tool(name), tool::kRead) << name;
@@ -52,7 +52,7 @@ TEST(Policy, ApprovesReadingExceptSecrets) {
   }
 }
 
-TEST(Policy, RequiresKnownFileForRead) {
+TEST(Policy, ReadWithoutFileIsNotApproved) {
   EXPECT_EQ(decide_read_only({.tool = "Read"}).action, Action::Ask);
   EXPECT_EQ(decide_read_only({.tool = "Read", .file_path = ""}).action, Action::Ask);
   EXPECT_EQ(decide_read_only({.tool = "Read", .file_path = "a\nb"}).action, Action::Ask);
@@ -138,7 +138,7 @@ TEST(Policy, RuleForEveryToolApprovesOnlyNamedCommands) {
   EXPECT_EQ(policy.decide({.tool = "Bash", .command = "npm test"}).action, Action::Ask);
 }
 
-TEST(Policy, WithoutRulesNothingIsApprovedAndRiskIsShown) {
+TEST(Policy, WithoutRulesNothingIsApprovedAndRiskIsReported) {
   const Policy policy;
   EXPECT_EQ(policy.preset(), kNoPreset);
   const auto risk = [&](const PermissionRequest& ask) {

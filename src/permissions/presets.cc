@@ -9,7 +9,7 @@ namespace relay::permissions {
 namespace {
 
 /// A revision, a range, or a path below the current directory: nothing that starts with a dash, `/`, `~` or `..`.
-/// Outside a repository, and for paths outside of one, `git diff` compares any two files, so paths may not lead away.
+/// Outside a repository, and for paths outside of one, `git diff` compares any two files, so paths must stay inside.
 constexpr std::string_view kGitName =
     R"(\.|\.?[A-Za-z0-9_@+][A-Za-z0-9_@+^~.-]*(?:/\.?[A-Za-z0-9_@+][A-Za-z0-9_@+^~.-]*)*/?)";
 

@@ -1,6 +1,6 @@
 /// Ready-made rules that the user switches on by name: `[permissions] preset = "read-only"`.
 ///
-/// Why none is on by default: without a preset an agent asks the same as without the relay.
+/// Why none is on by default: without a preset an agent prompts exactly as without the relay.
 /// Threading: immutable; any thread.
 #pragma once
 

@@ -14,18 +14,18 @@ namespace relay::permissions {
 
 /// A rule as written. An empty member does not restrict it.
 struct RuleSpec {
-  std::string label = {};  // shown to the user: `config.toml:12`
+  std::string label = {};  // for the user: `config.toml:12`
   std::vector<std::string> tools = {};
   std::vector<std::string> commands = {};  // regular expressions
   std::vector<std::string> paths = {};     // globs, see path_matching.h
   std::vector<std::string> agents = {};
   Action action = Action::Ask;
-  std::optional<RiskLevel> risk = {};  // otherwise assessed
+  std::optional<RiskLevel> risk = {};  // absent: assessed
   std::optional<std::chrono::seconds> timeout = {};
 };
 
 /// Invariants: a rule that approves covers a command only if it is one simple command that a pattern of the rule
-///   matches as a whole, a read only if its file is known, and never a change to an autorun path (is_autorun_path).
+///   matches as a whole, a read only if its file is reported, and never a change to an autorun path (is_autorun_path).
 class Rule {
  public:
   static Result<Rule> compile(RuleSpec spec);

@@ -63,11 +63,11 @@ class Scanner {
   Result<void> read_word() {
     std::string word;
     bool in_quotes = false, special = false;
-    const auto* const begin = rest_.data();
+    const auto* const start = rest_.data();
     while (!rest_.empty() && rest_.front() != ' ') {
       const char c = rest_.front();
       rest_.remove_prefix(1);
-      const bool first = rest_.data() == begin + 1;
+      const bool first = rest_.data() == start + 1;
       if (c == '\'' || c == '"') {
         in_quotes = true;
         RELAY_TRY(read_quoted(c, word));
@@ -90,7 +90,7 @@ class Scanner {
       const char c = rest_.front();
       rest_.remove_prefix(1);
       if (c == quote) return {};
-      if (c == '\\') return fail("a backslash in quotes");  // fish interprets it where the others do not
+      if (c == '\\') return fail("a backslash in quotes");  // fish interprets it, other shells do not
       if (quote == '"' && kNeverInDoubleQuotes.contains(c)) return fail(format("{} in double quotes", c));
       word += c;
     }

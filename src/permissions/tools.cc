@@ -11,7 +11,7 @@ struct Alias {
 };
 
 /// The names in hooks, servers, transcripts and screens of the agents. A tool of an MCP server has the server's name in
-/// front, so it is none of these. A tool that can read and write (goose's text editor) counts as writing.
+/// front, so it is not one of these. A tool that can read and write (goose's text editor) counts as writing.
 constexpr Alias kAliases[] = {
     // Claude Code
     {"bash", tool::kBash},
@@ -62,8 +62,8 @@ std::string canonical_tool(std::string_view name) {
   std::string lower{name};
   std::ranges::transform(lower, lower.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  const auto* const known = std::ranges::find(kAliases, lower, &Alias::alias);
-  return known == std::end(kAliases) ? lower : std::string{known->canonical};
+  const auto* const found = std::ranges::find(kAliases, lower, &Alias::alias);
+  return found == std::end(kAliases) ? lower : std::string{found->canonical};
 }
 
 }  // namespace relay::permissions

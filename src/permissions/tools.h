@@ -17,7 +17,7 @@ inline constexpr std::string_view kWrite = "write";  // creates or replaces a fi
 inline constexpr std::string_view kFetch = "fetch";  // reads an address
 }  // namespace tool
 
-/// `run_shell_command` → `bash`. An unknown tool keeps its name, in lower case.
+/// `run_shell_command` → `bash`. An unknown tool stays the same, in lower case.
 std::string canonical_tool(std::string_view name);
 
 }  // namespace relay::permissions
