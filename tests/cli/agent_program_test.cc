@@ -25,8 +25,8 @@ struct HostedAgents : Agents {
 TEST_F(HostedAgents, TwoConverseThroughTheDaemon) {
   start("Bob", {"--status"});
   start("Alice", {"--status"}).type("greet\r");
-  EXPECT_TRUE(hears("Bob", "hello from Alice"));
-  EXPECT_TRUE(hears("Alice", "got it"));
+  EXPECT_TRUE(receives("Bob", "hello from Alice"));
+  EXPECT_TRUE(receives("Alice", "got it"));
   EXPECT_EQ(submitted("Bob").size(), 1u);
   EXPECT_EQ(submitted("Alice").size(), 2u);
 }
@@ -34,8 +34,8 @@ TEST_F(HostedAgents, TwoConverseThroughTheDaemon) {
 TEST_F(HostedAgents, TwoConverseOnAlternateScreensWithoutStatus) {
   start("Bob", {"--alternate"});
   start("Alice", {"--alternate"}).type("greet\r");
-  EXPECT_TRUE(hears("Bob", "hello from Alice"));
-  EXPECT_TRUE(hears("Alice", "got it"));
+  EXPECT_TRUE(receives("Bob", "hello from Alice"));
+  EXPECT_TRUE(receives("Alice", "got it"));
   EXPECT_EQ(submitted("Bob").size(), 1u);
   EXPECT_EQ(submitted("Alice").size(), 2u);
 }
@@ -51,7 +51,7 @@ TEST_F(HostedAgents, MessagesWaitForEndOfWorkInOrder) {
   }
   EXPECT_TRUE(reaches_state(ids.back(), "delivered"));
   EXPECT_EQ(submitted("Bob"), expected);
-  EXPECT_TRUE(trace_of(ids.front()).tells("the agent is working"));
+  EXPECT_TRUE(trace_of(ids.front()).contains("the agent is working"));
   for (const auto& event : events("Bob"))
     if (string_member(event, "event") == "submit") { EXPECT_EQ(string_member(event, "state"), "idle"); }
 }
@@ -80,20 +80,20 @@ TEST_F(Unprofiled, CommandsAreReadAfterClearAndFullScreenProgram) {
 TEST_F(Unprofiled, EchoOfUserInputIsIgnored) {
   start("Bob");
   auto& cat = start_shell(":");
-  cat.type("@relay:Bob said by cat\r");
-  ASSERT_TRUE(until([&] { return messages("said by cat") > 0; }));
-  let_pass(1500ms);
-  EXPECT_EQ(messages("said by cat"), 1u);
+  cat.type("@relay:Bob printed by cat\r");
+  ASSERT_TRUE(until([&] { return messages("printed by cat") > 0; }));
+  read_terminals_for(1500ms);
+  EXPECT_EQ(messages("printed by cat"), 1u);
 }
 
 TEST_F(Unprofiled, FirstLineOfOutputExplainsMissingProfile) {
-  const auto screen = start_shell(":").unfolded();
-  const auto said = screen.find(
+  const auto screen = start_shell(":").unwrapped();
+  const auto notice = screen.find(
       "no profile for sh: relay commands at the start of its lines are read, but nothing is typed into it; messages "
       "for Cat are in $AGENT_RELAY_INBOX");
-  ASSERT_NE(said, std::string::npos) << screen;
-  EXPECT_LT(said, screen.find("started")) << "before anything of the program";
-  EXPECT_EQ(start("Bob").unfolded().find("no profile for"), std::string::npos) << "its profile is known";
+  ASSERT_NE(notice, std::string::npos) << screen;
+  EXPECT_LT(notice, screen.find("started")) << "before the program's output";
+  EXPECT_EQ(start("Bob").unwrapped().find("no profile for"), std::string::npos) << "it has a profile";
 }
 
 TEST_F(Unprofiled, EveryViewReportsThatNothingIsTyped) {
@@ -101,8 +101,8 @@ TEST_F(Unprofiled, EveryViewReportsThatNothingIsTyped) {
   EXPECT_EQ(string_member(box.ok_json({"explain", "Cat"}), "state"), "unknown");
   EXPECT_TRUE(until([&] { return box.ok({"agents", "--json"}).find(R"("state":"unknown")") != std::string::npos; }));
   const auto id = send("Cat", "hello");
-  EXPECT_TRUE(is_pending_because(id, "inbox.md ($AGENT_RELAY_INBOX)")) << trace_of(id).story;
-  EXPECT_FALSE(trace_of(id).tells("not known to be ready"));
+  EXPECT_TRUE(is_pending_because(id, "inbox.md ($AGENT_RELAY_INBOX)")) << trace_of(id).history;
+  EXPECT_FALSE(trace_of(id).contains("not known to be ready"));
   const auto seen = box.run({"send", "Cat", "again", "--wait", "seen"});
   EXPECT_EQ(seen.code, 5);
   EXPECT_NE(seen.err.find("only accepted"), std::string::npos) << seen.err;
@@ -112,15 +112,15 @@ TEST_F(Unprofiled, EveryViewReportsThatNothingIsTyped) {
 TEST_F(Unprofiled, WaitReturnsLastMessageOfProgram) {
   start("Bob");
   auto& talker = start_program("Talker", {"sh", "-c", "echo started; read line; echo '@relay:Bob done'"}, "started");
-  const auto record = host::host_of(box.workspace_directory() + "/hosts", "Talker");
+  const auto record = host::find_host(box.workspace_directory() + "/hosts", "Talker");
   ASSERT_TRUE(record);
   auto host = cli::HostConnection::open(*record);
   ASSERT_TRUE(host && host->request({{"method", "watch"}}));
   talker.type("go\r");
-  std::vector<std::string> told;
-  while (auto event = host->next(cli::in(10s))) told.push_back(string_member(*event, "event").value_or(""));
-  EXPECT_EQ(std::ranges::count(told, "exit"), 1);
-  EXPECT_EQ(std::ranges::count(told, "sent"), 1) << "it is stored before the host has gone";
+  std::vector<std::string> events;
+  while (auto event = host->next(cli::in(10s))) events.push_back(string_member(*event, "event").value_or(""));
+  EXPECT_EQ(std::ranges::count(events, "exit"), 1);
+  EXPECT_EQ(std::ranges::count(events, "sent"), 1) << "the message is stored before the host exits";
 }
 
 TEST_F(Unprofiled, RefusedSpawnIsReportedInInboxFile) {
@@ -140,16 +140,16 @@ TEST_F(Unprofiled, RequestBeforeConnectIsExecuted) {
   }
 }
 
-TEST_F(HostedAgents, MetadataOfAStructuredMessageReachesRecipientAndHistory) {
+TEST_F(HostedAgents, StructuredMetadataReachesRecipientAndHistory) {
   script(
       R"({"rules": [{"contains": "ask Bob", "reply": "Yes.\n\n[[RELAY_METADATA]]{\"importance\":80,\"replyTo\":\"k7mx2p9d\"}[[/RELAY_METADATA]]\n[[RELAY]]{\"to\":\"Bob\",\"type\":\"action\",\"ackRequired\":true,\"body\":\"run the tests\"}[[/RELAY]]\n\nDone."}],
              "default": {"reply": "fine"}})");
   start("Bob");
   start("Alice").type("ask Bob\r");
-  ASSERT_TRUE(hears("Bob", "run the tests"));
-  const auto shown = submitted("Bob").back();
-  EXPECT_TRUE(shown.contains("[kind:action] [reply:k7mx2p9d] [!!]: run the tests")) << shown;
-  const auto id = shown.substr(shown.find('[') + 1, 8);
+  ASSERT_TRUE(receives("Bob", "run the tests"));
+  const auto line = submitted("Bob").back();
+  EXPECT_TRUE(line.contains("[kind:action] [reply:k7mx2p9d] [!!]: run the tests")) << line;
+  const auto id = line.substr(line.find('[') + 1, 8);
   const auto read = box.ok_json({"read", id});
   const auto traced = box.ok_json({"trace", id}).at("message").as_object();
   for (const auto& row : {read, traced}) {
@@ -170,7 +170,7 @@ TEST_F(HostedAgents, ExitsLikeAgent) {
   auto& bob = start("Bob");
   bob.type("break\r");
   EXPECT_EQ(bob.finish(), 7);
-  EXPECT_TRUE(until([&] { return box.ok({"agents", "--names"}).empty(); })) << "it is not taken for present";
+  EXPECT_TRUE(until([&] { return box.ok({"agents", "--names"}).empty(); })) << "an exited agent is not connected";
   const auto missing = box.run({"run", "no-such-program"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_NE(missing.err.find("no-such-program"), std::string::npos) << missing.err;
@@ -183,16 +183,13 @@ TEST_F(HostedAgents, LastOutputOfAgentIsRead) {
   ASSERT_TRUE(alice.shows("Bye."));
   alice.type("/exit\r");
   EXPECT_EQ(alice.finish(), 0);
-  EXPECT_TRUE(hears("Bob", "these are my last words"));
+  EXPECT_TRUE(receives("Bob", "these are my last words"));
   EXPECT_EQ(submitted("Bob").size(), 1u);
 }
 
 TEST_F(HostedAgents, UnreadMessagesGoToNextAgent) {
-  auto& bob = start("Bob");
-  bob.type("half a li");
-  ASSERT_TRUE(bob.shows("half a li"));
-  const auto id = send("Bob", "these are words");
-  ASSERT_TRUE(is_pending_because(id, "the composer holds a draft"));
+  auto& bob = start_with_draft("Bob");
+  const auto id = send_behind_draft("Bob", "these are words");
   bob.type("\x03\x03");
   EXPECT_EQ(bob.finish(), 0);
   EXPECT_NE(trace_of(id).state, "delivered");

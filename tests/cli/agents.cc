@@ -15,7 +15,7 @@ namespace relay::cli_tests {
 
 namespace {
 
-void end_tmux_server(std::string socket) {
+void kill_tmux_server(std::string socket) {
   std::string words[] = {"tmux", "-S", std::move(socket), "kill-server"};
   char* const argv[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
   pid_t pid = -1;
@@ -27,7 +27,7 @@ void end_tmux_server(std::string socket) {
 Agents::Agents() {
   std::filesystem::create_directory(tmux_directory());
   box.set("TMUX_TMPDIR", tmux_directory());
-  box.set("USER", "person");  // so that `tester` is a peer, not the user
+  box.set("USER", "owner");  // `tester` is then a peer, not the user
   box.ok({"up", "--no-http"});
   submit_gap(Millis{300});
   script("{}");
@@ -38,13 +38,12 @@ Agents::~Agents() {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none}) {
     if (entry.path().extension() != ".json") continue;
-    std::ifstream file{entry.path()};
-    const auto host = parse_json_object(std::string{std::istreambuf_iterator<char>{file}, {}});
+    const auto host = parse_json_object(file_contents(entry.path()));
     const auto pid = host ? integer_member(*host, "hostPid").value_or(0) : 0;
     if (pid > 1) ::kill(static_cast<pid_t>(pid), SIGKILL);
   }
   for (const auto& entry : fs::directory_iterator{tmux_directory(), none})
-    end_tmux_server(entry.path().string() + "/default");  // fails harmlessly when the server is gone
+    kill_tmux_server(entry.path().string() + "/default");  // fails harmlessly when the server is gone
 }
 
 void Agents::script(const std::string& json) const { box.write(box.project() + "/script.json", json); }
@@ -72,6 +71,38 @@ Terminal& Agents::start_program(const std::string& name, const std::vector<std::
   return terminal;
 }
 
+Terminal& Agents::start_with_draft(const std::string& name, const std::string& draft,
+                                   const std::vector<std::string>& more) {
+  auto& terminal = start(name, more);
+  terminal.type(draft);
+  EXPECT_TRUE(terminal.shows(draft)) << terminal.screen();
+  return terminal;
+}
+
+std::string Agents::send_behind_draft(const std::string& name, const std::string& body) {
+  const auto id = send(name, body);
+  EXPECT_TRUE(is_pending_because(id, "the composer holds a draft")) << trace_of(id).history;
+  return id;
+}
+
+Terminal& Agents::start_fake_claude(const std::string& name, const std::vector<std::string>& more) {
+  std::vector<std::string> command{FAKE_CLAUDE, "--script", box.project() + "/script.json", "--log", log_of(name)};
+  command.insert(command.end(), more.begin(), more.end());
+  return start_program(name, command, "Claude stand-in");
+}
+
+Terminal& Agents::start_hooked_claude(const std::string& name, const std::vector<std::string>& more) {
+  auto& terminal = start_fake_claude(name, more);
+  EXPECT_TRUE(until([&] { return interface_for(name, "output") == "transcript"; }));
+  return terminal;
+}
+
+std::string Agents::interface_for(const std::string& name, const std::string& task) {
+  const auto explained = box.ok_json({"explain", name});
+  const auto* interfaces = object_member(explained, "interfaces");
+  return interfaces == nullptr ? "" : string_member(*interfaces, task).value_or("");
+}
+
 bool Agents::until(const std::function<bool()>& holds) {
   return eventually([&] {
     for (const auto& [name, terminal] : terminals_) terminal->read_all();
@@ -79,7 +110,7 @@ bool Agents::until(const std::function<bool()>& holds) {
   });
 }
 
-void Agents::let_pass(Millis time) {
+void Agents::read_terminals_for(Millis time) {
   const auto end = std::chrono::steady_clock::now() + time;
   EXPECT_TRUE(until([&] { return std::chrono::steady_clock::now() >= end; }));
 }
@@ -97,8 +128,8 @@ TraceResult Agents::trace_of(const std::string& id) {
   const auto& delivery = trace.at("deliveries").as_array().front().as_object();
   TraceResult all{.state = string_member(delivery, "state").value_or(""),
                   .proof = string_member(delivery, "proof").value_or(""),
-                  .story = {}};
-  for (const auto& step : delivery.at("history").as_array()) all.story += json::serialize(step) + "\n";
+                  .history = {}};
+  for (const auto& step : delivery.at("history").as_array()) all.history += json::serialize(step) + "\n";
   return all;
 }
 
@@ -107,11 +138,7 @@ bool Agents::is_connected(const std::string& name) {
 }
 
 std::vector<json::object> Agents::events(const std::string& name) const {
-  std::vector<json::object> all;
-  std::ifstream file{log_of(name)};
-  for (std::string line; std::getline(file, line);)
-    if (auto event = parse_json_object(line)) all.push_back(*std::move(event));
-  return all;
+  return parse_json_lines(file_contents(log_of(name)));
 }
 
 std::size_t Agents::count(const std::string& name, const std::string& event) const { return texts(name, event).size(); }
@@ -123,17 +150,17 @@ std::vector<std::string> Agents::texts(const std::string& name, const std::strin
   return texts;
 }
 
-std::size_t Agents::heard(const std::string& name, const std::string& words) const {
+std::size_t Agents::submit_count(const std::string& name, const std::string& words) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(submitted(name), [&](const auto& each) { return each.find(words) != std::string::npos; }));
 }
 
 std::size_t Agents::typed(const std::string& name, char byte) const {
-  const auto wanted = format("{:02x}", static_cast<unsigned char>(byte));
+  const auto digits = format("{:02x}", static_cast<unsigned char>(byte));
   std::size_t count = 0;
   for (const auto& event : events(name)) {
     const auto hex = string_member(event, "hex").value_or("");
-    for (std::size_t at = 0; at < hex.size(); at += 2) count += hex.compare(at, 2, wanted) == 0 ? 1U : 0U;
+    for (std::size_t at = 0; at < hex.size(); at += 2) count += hex.compare(at, 2, digits) == 0 ? 1U : 0U;
   }
   return count;
 }

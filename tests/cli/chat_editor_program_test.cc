@@ -9,9 +9,9 @@ namespace relay::cli_tests {
 namespace {
 
 /// A chat on a terminal of a given size, and its screen.
-class Chatter {
+class ChatTerminal {
  public:
-  Chatter(Sandbox& box, std::vector<std::string> words, unsigned short columns = 80)
+  ChatTerminal(Sandbox& box, std::vector<std::string> words, unsigned short columns = 80)
       : screen_{{.columns = columns, .rows = 24}}, columns_{columns}, terminal_{box, words} {
     terminal_.resize(columns, 24);
     ::kill(terminal_.pid(), SIGWINCH);
@@ -58,27 +58,28 @@ class ChatEditor : public testing::Test {
     for (const auto* name : {"Bob", "Carol", "Alice"}) box_.ok({"chat", "--name", name});
   }
   std::string inbox(const std::string& name) { return box_.ok({"inbox", name, "--json"}); }
-  bool got(const std::string& name, const std::string& body) {
+  /// Waits for the message in that inbox.
+  bool receives(const std::string& name, const std::string& body) {
     return eventually([&] { return inbox(name).find("\"body\":\"" + body + "\"") != std::string::npos; });
   }
   Sandbox box_;
 };
 
 TEST_F(ChatEditor, LineIsEditedAndRecalledBeforeSending) {
-  Chatter alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
+  ChatTerminal alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   alice.type("helo there\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D\x1b[Dl\x05!\r");
   EXPECT_TRUE(alice.shows_row("Bob> hello there!")) << alice.all();
-  EXPECT_TRUE(got("Bob", "hello there!")) << inbox("Bob");
+  EXPECT_TRUE(receives("Bob", "hello there!")) << inbox("Bob");
   alice.type(
       "\x1b[A\x17"
       "again\r");
-  EXPECT_TRUE(got("Bob", "hello again")) << inbox("Bob");
+  EXPECT_TRUE(receives("Bob", "hello again")) << inbox("Bob");
   alice.type("\x04");
   EXPECT_EQ(alice.finish(), 0);
 }
 
 TEST_F(ChatEditor, MessagesAppearAboveUnchangedLine) {
-  Chatter alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
+  ChatTerminal alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   const std::string two_rows(80, 'x');
   alice.type(two_rows + " half a sent");
   ASSERT_TRUE(alice.shows_row("xxxxxx half a sent")) << alice.all();
@@ -89,41 +90,41 @@ TEST_F(ChatEditor, MessagesAppearAboveUnchangedLine) {
       << screen;
   EXPECT_EQ(screen.find("Bob> "), screen.rfind("Bob> ")) << "drawn once: " << screen;
   alice.type("ence\r");
-  EXPECT_TRUE(got("Bob", two_rows + " half a sentence")) << "to whom the prompt said";
-  ASSERT_TRUE(alice.shows_row("Carol>")) << "the next one answers who wrote: " << alice.all();
+  EXPECT_TRUE(receives("Bob", two_rows + " half a sentence")) << "to the recipient in the prompt";
+  ASSERT_TRUE(alice.shows_row("Carol>")) << "the next line goes to the last sender: " << alice.all();
   alice.type("yes\r");
-  EXPECT_TRUE(got("Carol", "yes"));
+  EXPECT_TRUE(receives("Carol", "yes"));
 }
 
 TEST_F(ChatEditor, TabCompletesNames) {
-  Chatter alice{box_, {"chat", "--name", "Alice"}};
+  ChatTerminal alice{box_, {"chat", "--name", "Alice"}};
   alice.type("@c\t");
   ASSERT_TRUE(alice.shows_row("> @Carol")) << alice.all();
   alice.type("hi\r");
-  EXPECT_TRUE(got("Carol", "hi"));
+  EXPECT_TRUE(receives("Carol", "hi"));
 }
 
 TEST_F(ChatEditor, PasteOfSeveralLinesIsOneMessage) {
-  Chatter alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
+  ChatTerminal alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   alice.type("\x1b[200~one\r\n/quit\r\n\x1b[31mthree\r\n\x1b[201~");
   ASSERT_TRUE(alice.shows_row("[31mthree")) << alice.all();
   alice.type("\r");
-  EXPECT_TRUE(got("Bob", "one\\n/quit\\n[31mthree")) << inbox("Bob");
+  EXPECT_TRUE(receives("Bob", "one\\n/quit\\n[31mthree")) << inbox("Bob");
 }
 
-TEST_F(ChatEditor, WorksAtFortyColumnsWithWideCharactersAndAfterAResize) {
-  Chatter alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}, 40};
+TEST_F(ChatEditor, HandlesWideCharactersAtFortyColumnsAndAfterResize) {
+  ChatTerminal alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}, 40};
   alice.type("日本語日本語日本語日本語日本語日本語日本語");
   ASSERT_TRUE(alice.shows_row("Bob> 日本語日本語日本語日本語日本語日本")) << alice.all();
   ASSERT_TRUE(alice.shows_row("語日本語"));
   alice.resize(60);
   ASSERT_TRUE(alice.shows_row("Bob> 日本語日本語日本語日本語日本語日本語日本語")) << alice.all();
   alice.type("\x15ok\r");
-  EXPECT_TRUE(got("Bob", "ok"));
+  EXPECT_TRUE(receives("Bob", "ok"));
 }
 
 TEST_F(ChatEditor, CtrlCClearsLineBeforeLeaving) {
-  Chatter alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
+  ChatTerminal alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   alice.type("slip");
   ASSERT_TRUE(alice.shows_row("Bob> slip"));
   alice.type("\x03");
@@ -138,7 +139,7 @@ TEST_F(ChatEditor, DumbTerminalIsReadLineByLine) {
   Terminal alice{box_, {"chat", "--name", "Alice", "--to", "Bob"}};
   ASSERT_TRUE(alice.shows("you are Alice"));
   alice.type("plain\n");
-  EXPECT_TRUE(got("Bob", "plain"));
+  EXPECT_TRUE(receives("Bob", "plain"));
   EXPECT_EQ(alice.screen().find('\x1b'), std::string::npos);
 }
 

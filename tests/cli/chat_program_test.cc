@@ -8,7 +8,7 @@ namespace {
 
 std::unique_ptr<Background> join(Sandbox& box, const std::string& name, const std::string& to) {
   auto chat = box.start({"chat", "--name", name, "--to", to});
-  EXPECT_TRUE(eventually([&] { return box.ok({"agents"}).find(name) != std::string::npos; }));
+  EXPECT_TRUE(box.is_connected(name));
   return chat;
 }
 
@@ -17,10 +17,10 @@ TEST(Chat, TwoUsersExchangeMessages) {
   box.ok({"up"});
   const auto alice = join(box, "Alice", "Bob"), bob = join(box, "Bob", "Alice");
   alice->type("hello\n");
-  EXPECT_TRUE(bob->says("Alice: hello"));
+  EXPECT_TRUE(bob->prints("Alice: hello"));
   bob->type("hello yourself\n@* and everyone\n");
-  EXPECT_TRUE(alice->says("Bob: hello yourself"));
-  EXPECT_TRUE(alice->says("Bob (to *): and everyone"));
+  EXPECT_TRUE(alice->prints("Bob: hello yourself"));
+  EXPECT_TRUE(alice->prints("Bob (to *): and everyone"));
 }
 
 TEST(Chat, HasUserAuthorityUnderAnyName) {
@@ -45,21 +45,21 @@ TEST(Chat, ReportsClosedWorkspace) {
   box.ok({"up"});
   const auto alice = join(box, "Alice", "Bob");
   box.ok({"down"});
-  EXPECT_TRUE(alice->complains("the workspace was closed (agent-relay down); reconnecting")) << alice->err();
+  EXPECT_TRUE(alice->prints_error("the workspace was closed (agent-relay down); reconnecting")) << alice->err();
   box.ok({"up"});
-  EXPECT_TRUE(alice->complains("the workspace is open again")) << alice->err();
+  EXPECT_TRUE(alice->prints_error("the workspace is open again")) << alice->err();
   box.ok({"down", "--all"});
-  EXPECT_TRUE(alice->complains("the daemon is stopping; reconnecting")) << alice->err();
+  EXPECT_TRUE(alice->prints_error("the daemon is stopping; reconnecting")) << alice->err();
 }
 
-TEST(Chat, EndsWithInputAfterEveryAck) {
+TEST(Chat, ExitsAtEndOfInputAfterEveryAck) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"});
   box.ok({"chat", "--name", "Alice", "--to", "Bob"}, "one\ntwo\nthree");
-  const auto got = box.ok({"chat", "--name", "Bob", "--listen", "--count", "3"});
-  EXPECT_LT(got.find("one"), got.find("two"));
-  EXPECT_LT(got.find("two"), got.find("three"));
+  const auto messages = box.ok({"chat", "--name", "Bob", "--listen", "--count", "3"});
+  EXPECT_LT(messages.find("one"), messages.find("two"));
+  EXPECT_LT(messages.find("two"), messages.find("three"));
 }
 
 TEST(Chat, StopsAfterCount) {
@@ -78,17 +78,17 @@ TEST(Chat, LinesTypedWithoutDaemonArriveOnce) {
   box.ok({"up"});
   const auto alice = join(box, "Alice", "Bob"), bob = join(box, "Bob", "Alice");
   alice->type("first\n");
-  ASSERT_TRUE(bob->says("Alice: first"));
+  ASSERT_TRUE(bob->prints("Alice: first"));
   box.kill_daemon();
-  ASSERT_TRUE(alice->complains("reconnecting"));
-  alice->type("while away 1\nwhile away 2\n");
+  ASSERT_TRUE(alice->prints_error("reconnecting"));
+  alice->type("while offline 1\nwhile offline 2\n");
   box.ok({"up"});
-  ASSERT_TRUE(bob->says("Alice: while away 2"));
-  EXPECT_TRUE(alice->complains("reconnected to the daemon"));
-  const auto heard = bob->out();
-  EXPECT_LT(heard.find("Alice: first"), heard.find("Alice: while away 1"));
-  for (const auto* line : {"Alice: first", "Alice: while away 1", "Alice: while away 2"})
-    EXPECT_EQ(heard.find(line), heard.rfind(line)) << line;
+  ASSERT_TRUE(bob->prints("Alice: while offline 2"));
+  EXPECT_TRUE(alice->prints_error("reconnected to the daemon"));
+  const auto messages = bob->out();
+  EXPECT_LT(messages.find("Alice: first"), messages.find("Alice: while offline 1"));
+  for (const auto* line : {"Alice: first", "Alice: while offline 1", "Alice: while offline 2"})
+    EXPECT_EQ(messages.find(line), messages.rfind(line)) << line;
 }
 
 TEST(Chat, KilledChatSendsSpooledMessagesNextTime) {
@@ -98,8 +98,8 @@ TEST(Chat, KilledChatSendsSpooledMessagesNextTime) {
   {
     const auto alice = join(box, "Alice", "Bob");
     box.kill_daemon();
-    ASSERT_TRUE(alice->complains("reconnecting"));
-    alice->type("from the grave\n");
+    ASSERT_TRUE(alice->prints_error("reconnecting"));
+    alice->type("before the kill\n");
     alice->type("and again\n");
     ASSERT_TRUE(eventually([&] {
       return std::system(("grep -q 'and again' -r " + box.workspace_directory() + "/outboxes").c_str()) == 0;
@@ -111,8 +111,8 @@ TEST(Chat, KilledChatSendsSpooledMessagesNextTime) {
   const auto ran = box.run({"chat", "--name", "Alice"});
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_NE(ran.err.find("sending 2 messages from the last session first"), std::string::npos) << ran.err;
-  const auto got = box.ok({"chat", "--name", "Bob", "--listen", "--count", "2"});
-  EXPECT_LT(got.find("from the grave"), got.find("and again"));
+  const auto messages = box.ok({"chat", "--name", "Bob", "--listen", "--count", "2"});
+  EXPECT_LT(messages.find("before the kill"), messages.find("and again"));
 }
 
 TEST(Chat, UnknownNameIsReportedAndChatContinues) {
@@ -120,7 +120,7 @@ TEST(Chat, UnknownNameIsReportedAndChatContinues) {
   box.ok({"up"});
   const auto alice = join(box, "Alice", "Nobody");
   alice->type("hello?\n");
-  EXPECT_TRUE(alice->complains("no agent is named 'Nobody'"));
+  EXPECT_TRUE(alice->prints_error("no agent is named 'Nobody'"));
   alice->end_input();
   EXPECT_EQ(alice->finish().code, 5);
 }
@@ -131,7 +131,7 @@ TEST(Chat, LineAfterUnknownNameIsNotSentToPreviousRecipient) {
   box.ok({"chat", "--name", "Alice"});
   const auto chat = box.start({"chat", "--name", "Eve", "--to", "Alice"});
   chat->type("@Bobb the token is X\n");
-  ASSERT_TRUE(chat->complains("no agent is named 'Bobb'")) << chat->err();
+  ASSERT_TRUE(chat->prints_error("no agent is named 'Bobb'")) << chat->err();
   chat->type("and the rest\n");
   chat->end_input();
   EXPECT_EQ(chat->finish().code, 5);
@@ -143,9 +143,9 @@ TEST(Chat, FailedLineSetsExitCodeOfScript) {
   Sandbox box;
   box.ok({"up"});
   box.ok({"chat", "--name", "Bob"});
-  const auto nobody = box.run({"chat", "--name", "Alice"}, "hello?\n@Bob but this\n");
-  EXPECT_EQ(nobody.code, 2);
-  EXPECT_EQ(nobody.err, "agent-relay: no recipient; write: @NAME TEXT\n") << "and no greeting, nobody is there";
+  const auto failed = box.run({"chat", "--name", "Alice"}, "hello?\n@Bob but this\n");
+  EXPECT_EQ(failed.code, 2);
+  EXPECT_EQ(failed.err, "agent-relay: no recipient; write: @NAME TEXT\n") << "without a greeting";
   EXPECT_EQ(box.run({"chat", "--name", "Alice", "--to", "Bob"}, "/shrug\n").code, 2);
   const auto inbox = box.ok({"inbox", "Bob"});
   EXPECT_EQ(std::count(inbox.begin(), inbox.end(), '\n'), 1) << inbox;
@@ -163,23 +163,24 @@ TEST(Chat, PrintsJsonForPrograms) {
   EXPECT_EQ(string_member(message, "topic"), "t");
 }
 
-TEST(Chat, FirstLineToAskingAgentIsAnswer) {
+TEST(Chat, FirstLineToAgentThatAsksIsTheAnswer) {
   Sandbox box;
   box.ok({"up"});
   const auto bob = box.start({"chat", "--name", "Bob"});
-  ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Bob") != std::string::npos; }));
+  ASSERT_TRUE(box.is_connected("Bob"));
   const auto plan = box.write(box.project() + "/plan.md", "first this");
-  const auto asking = box.start({"send", "Bob", "which branch?", "--from", "Alice", "--ask", "--attach", plan});
-  EXPECT_TRUE(bob->complains("Alice waits for an answer; reply with: @Alice TEXT")) << bob->err();
-  EXPECT_TRUE(bob->says("(attached: plan.md, 10 bytes: " + box.project() + "/.agent-relay/attachments/")) << bob->out();
+  const auto question = box.start({"send", "Bob", "which branch?", "--from", "Alice", "--ask", "--attach", plan});
+  EXPECT_TRUE(bob->prints_error("Alice waits for an answer; reply with: @Alice TEXT")) << bob->err();
+  EXPECT_TRUE(bob->prints("(attached: plan.md, 10 bytes: " + box.project() + "/.agent-relay/attachments/"))
+      << bob->out();
   bob->type("@Alice main, of course\nand quickly\n");
-  const auto answered = asking->finish();
+  const auto answered = question->finish();
   EXPECT_EQ(answered.code, 0) << answered.err;
   EXPECT_EQ(answered.out, "main, of course\n");
-  const auto listening = box.start({"chat", "--name", "Carol", "--listen", "--json"});
-  ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Carol") != std::string::npos; }));
+  const auto listener = box.start({"chat", "--name", "Carol", "--listen", "--json"});
+  ASSERT_TRUE(box.is_connected("Carol"));
   box.run({"send", "Carol", "and you?", "--from", "Alice", "--ask", "--timeout", "300ms"});
-  EXPECT_TRUE(listening->says(R"("answerExpected":true)")) << listening->out();
+  EXPECT_TRUE(listener->prints(R"("answerExpected":true)")) << listener->out();
 }
 
 }  // namespace

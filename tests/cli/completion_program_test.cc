@@ -1,4 +1,4 @@
-/// Completion in real shells, with names chosen by other programs.
+/// Completion in real shells, also of hostile names.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ const Shell kFish{"fish",
                   "agent-relay completion fish | source; function relay; printf '<%s>' $argv; echo; end; "
                   "echo re''ady\r"};
 
-class CompletionTest : public testing::TestWithParam<Shell> {
+class Completion : public testing::TestWithParam<Shell> {
  protected:
   void SetUp() override {
     if (!fs::exists(GetParam().command.front())) GTEST_SKIP() << GetParam().name << " is not installed";
@@ -41,16 +41,16 @@ class CompletionTest : public testing::TestWithParam<Shell> {
     box_.set("LANG", "C.UTF-8");
   }
 
-  /// The arguments that `relay WORDS<Tab>` gives the program.
-  void expect_completed(const std::string& typed, const std::string& shown, const std::string& words) {
-    Terminal shell{box_, Terminal::SimClient{GetParam().command}};
+  /// `relay TYPED<Tab>` shows `offered` and runs the program with the arguments `expected`.
+  void expect_completed(const std::string& typed, const std::string& offered, const std::string& expected) {
+    Terminal shell{box_, Terminal::Program{GetParam().command}};
     shell.type(GetParam().prepare);
     ASSERT_TRUE(shell.shows("ready\n")) << shell.screen();
-    shell.forget();
+    shell.clear();
     shell.type("relay " + typed + "\t");
-    ASSERT_TRUE(shell.shows(shown)) << shell.screen();
+    ASSERT_TRUE(shell.shows(offered)) << shell.screen();
     shell.type("\r");
-    EXPECT_TRUE(shell.shows(words + "\n")) << shell.screen();
+    EXPECT_TRUE(shell.shows(expected + "\n")) << shell.screen();
   }
 
   [[nodiscard]] bool was_executed() const { return fs::exists(box_.project() + "/executed"); }
@@ -58,44 +58,44 @@ class CompletionTest : public testing::TestWithParam<Shell> {
   Sandbox box_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Shells, CompletionTest, testing::Values(kBash, kZsh, kFish),
+INSTANTIATE_TEST_SUITE_P(Shells, Completion, testing::Values(kBash, kZsh, kFish),
                          [](const auto& shell) { return shell.param.name; });
 
-TEST_P(CompletionTest, AgentNamedLikeACommandIsOnlyAName) {
+TEST_P(Completion, AgentNameIsNotExecuted) {
   const std::string name = "a$(touch${IFS}executed)`touch${IFS}executed`;'\"!&|x";
   const auto agent = box_.start({"chat", "--name", name});
-  ASSERT_TRUE(eventually([&] { return box_.ok({"agents"}).find(name) != std::string::npos; }));
+  ASSERT_TRUE(box_.is_connected(name));
   expect_completed("explain a", "executed", "<explain><" + name + ">");
   EXPECT_FALSE(was_executed());
 }
 
-TEST_P(CompletionTest, ChannelNamedLikeACommandIsOnlyAName) {
+TEST_P(Completion, ChannelNameIsNotExecuted) {
   const std::string name = "#$(touch executed) `touch executed`:x@y=z";
   box_.ok({"channels", "join", name});
   expect_completed("channels members '#", "executed", "<channels><members><" + name + ">");
   EXPECT_FALSE(was_executed());
 }
 
-TEST_P(CompletionTest, VerbsAndTheirArgumentsAreOffered) {
+TEST_P(Completion, OffersVerbsAndTheirArguments) {
   expect_completed("channels mem", "members", "<channels><members>");
   expect_completed("hooks uni", "uninstall", "<hooks><uninstall>");
   expect_completed("hooks --dry-run install gem", "gemini", "<hooks><--dry-run><install><gemini>");
   expect_completed("policy Bob ref", "refuse", "<policy><Bob><refuse>");
 }
 
-TEST_P(CompletionTest, IdsOfMessagesAreOfferedToTrace) {
+TEST_P(Completion, OffersMessageIdsToTrace) {
   box_.ok({"channels", "join", "#dev", "--name", "Zoe"});
   const auto id = std::string{box_.ok_json({"send", "Zoe", "the build is green"}).at("id").as_string()};
   expect_completed("trace " + id.substr(0, 4), id, "<trace><" + id + ">");
 }
 
-TEST_P(CompletionTest, AgentsWithoutPromptOrScreenAreNotOffered) {
+TEST_P(Completion, OmitsAgentsWithoutPromptOrScreen) {
   box_.ok({"channels", "join", "#dev", "--name", "Zoe"});
   expect_completed("approve Zo", "approve Zo", "<approve><Zo>");
   expect_completed("attach Zo", "attach Zo", "<attach><Zo>");
 }
 
-TEST_P(CompletionTest, RecipientsAreAgentsAndChannels) {
+TEST_P(Completion, OffersAgentsAndChannelsAsRecipients) {
   box_.ok({"channels", "join", "#dev", "--name", "Zoe"});
   expect_completed("send --from Bob Zo", "Zoe", "<send><--from><Bob><Zoe>");
   expect_completed("send '#d", "#dev", "<send><#dev>");

@@ -1,5 +1,5 @@
-// A message arrives at the worst moment: during a draft, as a dialog opens, during a resize. Nothing is ever typed into a
-// dialog, no draft of the user is submitted, and the message still arrives once.
+// A message arrives at a bad time: during a draft, as a dialog opens, during a resize. Nothing is typed into a dialog, no
+// draft of the user is submitted, and the message arrives once.
 #include <algorithm>
 #include <csignal>
 
@@ -12,48 +12,45 @@ namespace {
 using namespace std::chrono_literals;
 
 struct DeliveryTiming : Agents {
-  /// The dialogs got only the user's answers and no other input.
+  /// The dialogs got the user's answers and no other input.
   void expect_only_answers(const std::string& name, std::size_t answers) {
     EXPECT_EQ(count(name, "answer"), answers);
     EXPECT_EQ(count(name, "swallowed"), 0u);
   }
   void expect_delivered_once(const std::string& id, const std::string& body) {
-    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).history;
     EXPECT_EQ(trace_of(id).proof, "submitted");
     EXPECT_EQ(submitted("Bob"), std::vector{delivered_line(id, body)});
   }
 };
 
 TEST_F(DeliveryTiming, DraftIsNeverTouched) {
-  auto& bob = start("Bob");
-  bob.type("half a li");
-  ASSERT_TRUE(bob.shows("half a li"));
-  const auto id = send("Bob", "these are words");
-  EXPECT_TRUE(is_pending_because(id, "the composer holds a draft")) << trace_of(id).story;
+  auto& bob = start_with_draft("Bob");
+  const auto id = send_behind_draft("Bob", "these are words");
   bob.type("ne\r");
   EXPECT_TRUE(reaches_state(id, "delivered"));
   EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"half a line", delivered_line(id, "these are words")}));
 }
 
 /// Long enough for the user to act between text and Enter on a busy machine.
-constexpr auto kPersonsGap = 4s;
+constexpr auto kLongGap = 4s;
 
 TEST_F(DeliveryTiming, KeysTypedAfterTextEraseItAndItIsTypedLater) {
-  submit_gap(kPersonsGap);
+  submit_gap(kLongGap);
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
   const auto typed_at = std::chrono::steady_clock::now();
   bob.type("my own");
   ASSERT_TRUE(bob.shows("my own"));
-  EXPECT_LT(std::chrono::steady_clock::now() - typed_at, kPersonsGap / 2)
-      << "keys do not wait for an Enter that is far";
-  let_pass(kPersonsGap + 1s);
-  EXPECT_EQ(typed("Bob", '\r'), 0u) << "the line is the person's now";
+  EXPECT_LT(std::chrono::steady_clock::now() - typed_at, kLongGap / 2) << "keys are not held until Enter";
+  read_terminals_for(kLongGap + 1s);
+  EXPECT_EQ(typed("Bob", '\r'), 0u) << "the line is the user's now";
   EXPECT_EQ(count("Bob", "paste"), 1u) << "nothing is typed over a draft";
-  EXPECT_TRUE(trace_of(id).tells("the user began to type; it was erased and is typed later")) << trace_of(id).story;
+  EXPECT_TRUE(trace_of(id).contains("the user began to type; it was erased and is typed later"))
+      << trace_of(id).history;
   bob.type("\r");
-  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).history;
   EXPECT_EQ(trace_of(id).proof, "submitted");
   EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"my own", delivered_line(id, "these are words")}));
   EXPECT_EQ(count("Bob", "paste"), 2u);
@@ -68,36 +65,36 @@ TEST_F(DeliveryTiming, KeysTypedBeforeEnterNeverMixWithText) {
     const auto draft = format("my own {}", pause.count());
     const auto id = send("Bob", "these are words");
     ASSERT_TRUE(until([&] { return count("Bob", "paste") > pastes; }));
-    let_pass(pause);
+    read_terminals_for(pause);
     bob.type(draft);
     ASSERT_TRUE(until([&] { return bob.screen().find("> " + draft) != std::string::npos; })) << bob.screen();
     bob.type("\r");
-    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).history;
     EXPECT_TRUE(until([&] { return submitted("Bob").size() == before + 2; }));
-    auto news = submitted("Bob");
-    news.erase(news.begin(), news.begin() + static_cast<std::ptrdiff_t>(before));
-    EXPECT_TRUE(std::ranges::is_permutation(news, std::vector{draft, delivered_line(id, "these are words")}))
-        << testing::PrintToString(news);
+    auto added = submitted("Bob");
+    added.erase(added.begin(), added.begin() + static_cast<std::ptrdiff_t>(before));
+    EXPECT_TRUE(std::ranges::is_permutation(added, std::vector{draft, delivered_line(id, "these are words")}))
+        << testing::PrintToString(added);
     ASSERT_TRUE(until([&] { return count("Bob", "replied") == before + 2; }));
     pastes = count("Bob", "paste");
   }
 }
 
 TEST_F(DeliveryTiming, UserEnterAfterTextSendsNoMessage) {
-  submit_gap(kPersonsGap);
+  submit_gap(kLongGap);
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
   ASSERT_TRUE(bob.shows("these are words"));
   bob.type("\r");
   ASSERT_TRUE(until([&] { return typed("Bob", '\r') == 1; }));
-  EXPECT_TRUE(submitted("Bob").empty()) << "the text was taken out before it";
+  EXPECT_TRUE(submitted("Bob").empty()) << "the text was erased before it";
   expect_delivered_once(id, "these are words");
-  EXPECT_EQ(typed("Bob", '\r'), 2u) << "the person's and ours";
+  EXPECT_EQ(typed("Bob", '\r'), 2u) << "the user's Enter and the host's";
 }
 
 TEST_F(DeliveryTiming, ClearingKeyCausesMessageToBeTypedAgain) {
-  submit_gap(kPersonsGap);
+  submit_gap(kLongGap);
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "paste") == 1; }));
@@ -113,11 +110,11 @@ TEST_F(DeliveryTiming, NothingIsWrittenIntoADialog) {
   bob.type("delete\r");
   ASSERT_TRUE(bob.shows("Run rm?")) << bob.screen();
   const auto id = send("Bob", "these are words");
-  EXPECT_TRUE(is_pending_because(id, "a dialog is open")) << trace_of(id).story;
+  EXPECT_TRUE(is_pending_because(id, "a dialog is open")) << trace_of(id).history;
   expect_only_answers("Bob", 0);
   bob.type("\x1b");
   EXPECT_TRUE(reaches_state(id, "delivered"));
-  EXPECT_EQ(heard("Bob", "these are words"), 1u);
+  EXPECT_EQ(submit_count("Bob", "these are words"), 1u);
   expect_only_answers("Bob", 1);
 }
 
@@ -126,16 +123,16 @@ TEST_F(DeliveryTiming, DialogAtStartHoldsMessages) {
   auto& bob = start("Bob");
   ASSERT_TRUE(bob.shows("Do you trust"));
   const auto id = send("Bob", "these are words");
-  EXPECT_TRUE(until([&] { return trace_of(id).state == "deferred"; })) << trace_of(id).story;
+  EXPECT_TRUE(until([&] { return trace_of(id).state == "deferred"; })) << trace_of(id).history;
   expect_only_answers("Bob", 0);
   bob.type("\r");
   expect_delivered_once(id, "these are words");
   expect_only_answers("Bob", 1);
 }
 
-struct SilentDialogs : DeliveryTiming, testing::WithParamInterface<std::vector<std::string>> {};
+struct DialogsAfterText : DeliveryTiming, testing::WithParamInterface<std::vector<std::string>> {};
 
-TEST_P(SilentDialogs, OpenedBetweenTextAndEnterIsNotAnswered) {
+TEST_P(DialogsAfterText, AreNotAnsweredByEnter) {
   script(R"({"moments": [{"when": "after_paste", "after_ms": 120, "dialog": {"title": "Update now?"}},
                          {"when": "after_paste", "dialog": {"title": "Restart now?"}}]})");
   auto& bob = start("Bob", GetParam());
@@ -144,36 +141,36 @@ TEST_P(SilentDialogs, OpenedBetweenTextAndEnterIsNotAnswered) {
     const auto answers = count("Bob", "answer");
     const auto id = send("Bob", title);
     ASSERT_TRUE(until([&] { return count("Bob", "dialog") == answers + 1; }));
-    let_pass(1s);  // long after Enter was due
+    read_terminals_for(1s);  // longer than the submit gap
     expect_only_answers("Bob", answers);
-    EXPECT_EQ(heard("Bob", title), 0u);
+    EXPECT_EQ(submit_count("Bob", title), 0u);
     bob.type("\x1b");
-    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).history;
     EXPECT_EQ(trace_of(id).proof, "submitted");
-    EXPECT_EQ(heard("Bob", delivered_line(id, title)), 1u);
+    EXPECT_EQ(submit_count("Bob", delivered_line(id, title)), 1u);
     expect_only_answers("Bob", answers + 1);
   }
   EXPECT_EQ(submitted("Bob").size(), 2u);
 }
 
-INSTANTIATE_TEST_SUITE_P(HoweverTheAgentDraws, SilentDialogs,
+INSTANTIATE_TEST_SUITE_P(EveryDrawingStyle, DialogsAfterText,
                          testing::Values(std::vector<std::string>{},
                                          std::vector<std::string>{"--titles", "--alternate"},
                                          std::vector<std::string>{"--status"}));
 
-/// The dialog is drawn together with the pasted text. The agent reads nothing between the paste and the dialog, so keys
-/// certainly precede the dialog, and the host presses no Enter.
+/// The dialog is drawn together with the pasted text. The agent reads nothing between the paste and the dialog, so the keys
+/// precede the dialog, and the host presses no Enter.
 struct KeysHeldForDialog : DeliveryTiming, testing::WithParamInterface<std::vector<std::string>> {
   Terminal& start_bob() {
     submit_gap(100ms);
     script(R"({"moments": [{"when": "after_paste", "dialog": {"title": "Update now?"}}]})");
     return start("Bob", GetParam());
   }
-  /// The message id, once `keys` are held after its text and the dialog is drawn.
-  std::string press_before_the_dialog(const Terminal& bob, const std::vector<std::string>& keys) {
+  /// Sends a message; returns its id once `keys` are held after its text and the dialog is drawn.
+  std::string press_before_dialog(const Terminal& bob, const std::vector<std::string>& keys) {
     ::kill(agent_pid("Bob"), SIGSTOP);
     const auto id = send("Bob", "these are words");
-    EXPECT_TRUE(until([&] { return trace_of(id).proof == "written"; })) << trace_of(id).story;
+    EXPECT_TRUE(until([&] { return trace_of(id).proof == "written"; })) << trace_of(id).history;
     for (const auto& each : keys) bob.type(each);
     EXPECT_TRUE(until([&] { return holds_keys(); }));
     ::kill(agent_pid("Bob"), SIGCONT);
@@ -185,13 +182,13 @@ struct KeysHeldForDialog : DeliveryTiming, testing::WithParamInterface<std::vect
 
 TEST_P(KeysHeldForDialog, KeysPressedBeforeDialogDoNotAnswerIt) {
   auto& bob = start_bob();
-  const auto id = press_before_the_dialog(bob, {"my own", "\r"});
-  let_pass(5s);  // longer than any other hold
+  const auto id = press_before_dialog(bob, {"my own", "\r"});
+  read_terminals_for(5s);  // longer than any other hold
   expect_only_answers("Bob", 0);
   EXPECT_TRUE(holds_keys());
   bob.type("\x1b");
-  ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; })) << "keys pressed later reach it at once";
-  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  ASSERT_TRUE(until([&] { return count("Bob", "answer") == 1; })) << "later keys reach it at once";
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).history;
   EXPECT_TRUE(until([&] { return submitted("Bob").size() == 2; }));
   const std::vector<std::string> both{"my own", delivered_line(id, "these are words")};
   EXPECT_TRUE(std::ranges::is_permutation(submitted("Bob"), both)) << testing::PrintToString(submitted("Bob"));
@@ -201,27 +198,27 @@ TEST_P(KeysHeldForDialog, KeysPressedBeforeDialogDoNotAnswerIt) {
 
 TEST_P(KeysHeldForDialog, KeyPressedAfterDialogReachesIt) {
   auto& bob = start_bob();
-  const auto id = press_before_the_dialog(bob, {"my own"});
+  const auto id = press_before_dialog(bob, {"my own"});
   ASSERT_TRUE(bob.shows("Update now?"));
   bob.type("\x1b");
   EXPECT_TRUE(until([&] { return count("Bob", "answer") == 1; }));
   EXPECT_TRUE(until([&] { return bob.screen().find("> my own") != std::string::npos; })) << bob.screen();
   bob.type("\r");
-  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
+  EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).history;
   expect_only_answers("Bob", 1);
 }
 
 TEST_P(KeysHeldForDialog, HeldKeysAreDroppedWhenAgentExitsInDialog) {
   auto& bob = start_bob();
-  const auto id = press_before_the_dialog(bob, {"my own", "\r"});
+  const auto id = press_before_dialog(bob, {"my own", "\r"});
   ::kill(agent_pid("Bob"), SIGKILL);
   EXPECT_EQ(bob.finish(), 128 + SIGKILL);
-  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).story;
+  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).history;
   EXPECT_TRUE(submitted("Bob").empty());
   expect_only_answers("Bob", 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(HoweverTheAgentDraws, KeysHeldForDialog,
+INSTANTIATE_TEST_SUITE_P(EveryDrawingStyle, KeysHeldForDialog,
                          testing::Values(std::vector<std::string>{},
                                          std::vector<std::string>{"--titles", "--alternate"},
                                          std::vector<std::string>{"--status"}));
@@ -231,10 +228,10 @@ TEST_F(DeliveryTiming, TextTypedIntoDialogIsInDoubtAndNotTypedAgain) {
   auto& bob = start("Bob");
   const auto id = send("Bob", "these are words");
   ASSERT_TRUE(until([&] { return count("Bob", "swallowed") == 1; }));
-  let_pass(1s);
+  read_terminals_for(1s);
   EXPECT_EQ(count("Bob", "answer"), 0u) << "no Enter followed the text";
   bob.type("\x1b");
-  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).story;
+  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).history;
   EXPECT_EQ(count("Bob", "swallowed"), 1u);
   EXPECT_TRUE(submitted("Bob").empty());
   const auto next = send("Bob", "the next");
@@ -250,14 +247,14 @@ TEST_F(DeliveryTiming, SwallowedEnterIsPressedAgain) {
 TEST_F(DeliveryTiming, TextIsErasedAndInDoubtAfterTwoSwallowedEnters) {
   auto& bob = start("Bob", {"--swallow-enter", "2"});
   const auto id = send("Bob", "these are words");
-  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).story;
-  EXPECT_TRUE(trace_of(id).tells("Enter was not taken, and its text was erased")) << trace_of(id).story;
+  EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).history;
+  EXPECT_TRUE(trace_of(id).contains("Enter was not taken, and its text was erased")) << trace_of(id).history;
   EXPECT_EQ(typed("Bob", '\r'), 2u);
   bob.type("my own\r");
-  EXPECT_TRUE(hears("Bob", "my own"));
-  EXPECT_EQ(submitted("Bob"), std::vector<std::string>{"my own"}) << "the composer was the person's again";
+  EXPECT_TRUE(receives("Bob", "my own"));
+  EXPECT_EQ(submitted("Bob"), std::vector<std::string>{"my own"}) << "the user can use the composer again";
   const auto next = send("Bob", "the next");
-  EXPECT_TRUE(reaches_state(next, "delivered")) << trace_of(next).story;
+  EXPECT_TRUE(reaches_state(next, "delivered")) << trace_of(next).history;
   EXPECT_EQ(submitted("Bob"), (std::vector<std::string>{"my own", delivered_line(next, "the next")}));
   EXPECT_EQ(trace_of(id).state, "in_doubt");
 }
@@ -282,8 +279,8 @@ TEST_F(DeliveryTiming, ResizeDuringTypingChangesNothing) {
       bob.resize(sizes[i].first, sizes[i].second);
       ASSERT_TRUE(until([&] { return count("Bob", "resize") > resizes + i; }));
     }
-    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).story;
-    EXPECT_EQ(heard("Bob", delivered_line(id, body)), 1u);
+    EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).history;
+    EXPECT_EQ(submit_count("Bob", delivered_line(id, body)), 1u);
     bob.type("/exit\r");
     EXPECT_EQ(bob.finish(), 0);
   }

@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Everyday : ::testing::Test {
-  /// A known agent that is offline.
-  void know(const std::string& name) {
+  /// Adds an offline agent.
+  void add_agent(const std::string& name) {
     box.run({"chat", "--name", name});
     box.ok({"agents", "--all"});
   }
@@ -40,13 +40,13 @@ struct Everyday : ::testing::Test {
 };
 
 TEST_F(Everyday, CommandStartsDaemonWhenNeeded) {
-  EXPECT_EQ(box.run({"status"}).code, 3) << "what only reports does not start it";
+  EXPECT_EQ(box.run({"status"}).code, 3) << "a command that only reports does not start it";
   EXPECT_EQ(box.run({"--no-start", "agents"}).code, 3);
   EXPECT_EQ(box.run({"agents", "--no-start"}).code, 3);
   EXPECT_LE(box.daemon_pid(), 0);
   const auto listed = box.run({"agents", "--all"});
   EXPECT_EQ(listed.code, 0) << listed.err;
-  EXPECT_FALSE(listed.err.contains("started")) << "only a terminal is told";
+  EXPECT_FALSE(listed.err.contains("started")) << "only on a terminal";
   EXPECT_GT(box.daemon_pid(), 0);
   box.ok({"status"});
 }
@@ -67,7 +67,7 @@ TEST_F(Everyday, RunStartsDaemonUnlessForbidden) {
   EXPECT_GT(box.daemon_pid(), 0);
 }
 
-TEST_F(Everyday, NameOfKnownAgentRunsIt) {
+TEST_F(Everyday, AgentNameAsCommandRunsIt) {
   const auto bin = box.project() + "/bin";
   fs::create_directories(bin);
   for (const auto* name : {"claude", "mine"}) {
@@ -78,7 +78,7 @@ TEST_F(Everyday, NameOfKnownAgentRunsIt) {
   const auto ran = box.run({"claude", "hello"});
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.out, "ran with hello\n");
-  EXPECT_EQ(box.run({"mine", "hello"}).code, 2) << "a program nobody described is run by `run`";
+  EXPECT_EQ(box.run({"mine", "hello"}).code, 2) << "a program without a profile needs `run`";
 }
 
 TEST_F(Everyday, DirectoryOptionSelectsProject) {
@@ -88,10 +88,10 @@ TEST_F(Everyday, DirectoryOptionSelectsProject) {
   box.enter_project("project");
   EXPECT_TRUE(box.ok({"-C", other, "status"}).contains(other));
   box.set("AGENT_RELAY_PROJECT", box.project());
-  EXPECT_TRUE(box.ok({"-C", "..", "-C", "other", "status"}).contains(other)) << "what is typed comes before variables";
-  const auto missing = box.run({"-C", "/nowhere/at/all", "status"});
+  EXPECT_TRUE(box.ok({"-C", "..", "-C", "other", "status"}).contains(other)) << "options override variables";
+  const auto missing = box.run({"-C", "/no/such/directory", "status"});
   EXPECT_EQ(missing.code, 2);
-  EXPECT_TRUE(missing.err.contains("cannot change to the directory /nowhere/at/all")) << missing.err;
+  EXPECT_TRUE(missing.err.contains("cannot change to the directory /no/such/directory")) << missing.err;
   EXPECT_EQ(box.run({"-C"}).code, 2);
 }
 
@@ -101,16 +101,16 @@ TEST_F(Everyday, WorkspacesAreListedOpenAndClosed) {
   box.enter_project("other");
   box.ok({"up"});
   box.ok({"down"});
-  const auto told = box.ok_json({"workspaces"});
-  const auto& rows = *array_member(told, "workspaces");
+  const auto listed = box.ok_json({"workspaces"});
+  const auto& rows = *array_member(listed, "workspaces");
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].at("open"), true) << "those that are open come first";
+  EXPECT_EQ(rows[0].at("open"), true) << "open ones come first";
   EXPECT_TRUE(string_member(rows[0].as_object(), "root")->ends_with("/project"));
   EXPECT_EQ(rows[1].at("open"), false);
   EXPECT_FALSE(string_member(rows[1].as_object(), "lastUsed").value_or("").empty());
   EXPECT_TRUE(box.ok({"workspaces"}).contains("/other    closed"));
   box.ok({"down", "--all"});
-  EXPECT_EQ(array_member(box.ok_json({"workspaces"}), "workspaces")->size(), 2U) << "known without a daemon too";
+  EXPECT_EQ(array_member(box.ok_json({"workspaces"}), "workspaces")->size(), 2U) << "without a daemon too";
 }
 
 TEST_F(Everyday, LinkedWorktreesShareWorkspace) {
@@ -124,53 +124,53 @@ TEST_F(Everyday, LinkedWorktreesShareWorkspace) {
   box.ok({"up"});
   EXPECT_EQ(string_member(*object_member(box.ok_json({"-C", side, "status"}), "project"), "root"), main);
   box.set("AGENT_RELAY_WORKSPACE", "worktree");
-  EXPECT_EQ(box.run({"-C", side, "status"}).code, 3) << "kept apart, it is another workspace";
+  EXPECT_EQ(box.run({"-C", side, "status"}).code, 3) << "it is another workspace now";
 }
 
 TEST_F(Everyday, InboxMarksMessagesReadUnlessPeeked) {
-  know("tester");
+  add_agent("tester");
   box.ok({"send", "tester", "first", "--from", "ada"});
   box.ok({"inbox", "--peek"});
-  auto seen = inbox({"--peek"});
-  ASSERT_EQ(seen.size(), 1U);
-  EXPECT_EQ(seen[0].at("unread"), true) << "peeking leaves it unread";
+  auto messages = inbox({"--peek"});
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_EQ(messages[0].at("unread"), true) << "--peek leaves it unread";
   const auto printed = box.ok({"inbox"});
   EXPECT_TRUE(printed.starts_with("* ")) << printed;
   box.ok({"send", "tester", "second", "--from", "ada"});
-  seen = inbox();
-  ASSERT_EQ(seen.size(), 2U);
-  EXPECT_EQ(string_member(seen[0], "body"), "second") << "what is unread comes first";
-  EXPECT_EQ(seen[1].at("unread"), false);
-  EXPECT_EQ(string_member(seen[1], "status"), "delivered");
+  messages = inbox();
+  ASSERT_EQ(messages.size(), 2U);
+  EXPECT_EQ(string_member(messages[0], "body"), "second") << "unread messages come first";
+  EXPECT_EQ(messages[1].at("unread"), false);
+  EXPECT_EQ(string_member(messages[1], "status"), "delivered");
   EXPECT_TRUE(inbox({"--unread"}).empty());
-  EXPECT_TRUE(box.ok({"trace", *string_member(seen[1], "id")}).contains("read in the inbox"));
+  EXPECT_TRUE(box.ok({"trace", *string_member(messages[1], "id")}).contains("read in the inbox"));
 }
 
 TEST_F(Everyday, InboxOfAnotherAgentStaysUnread) {
-  know("Bob");
+  add_agent("Bob");
   box.ok({"send", "Bob", "for Bob", "--from", "ada"});
   box.ok({"inbox", "Bob"});
   EXPECT_EQ(inbox({"Bob"}).at(0).at("unread"), true);
 }
 
 TEST_F(Everyday, BroadcastWithoutRecipientIsReported) {
-  const auto sent = box.run({"send", "*", "is anybody here?", "--from", "ada"});
+  const auto sent = box.run({"send", "*", "is this read?", "--from", "ada"});
   EXPECT_EQ(sent.code, 0) << "it is stored";
   EXPECT_TRUE(sent.err.contains("there is no recipient")) << sent.err;
 }
 
 TEST_F(Everyday, MessageToEmptyChannelExplainsJoin) {
-  const auto sent = box.run({"send", "#nochan", "is anybody here?", "--from", "ada"});
+  const auto sent = box.run({"send", "#nochan", "is this read?", "--from", "ada"});
   EXPECT_EQ(sent.code, 0) << "it is stored";
   EXPECT_TRUE(sent.err.contains("#nochan has no other member")) << sent.err;
   EXPECT_TRUE(sent.err.contains("agent-relay channels join '#nochan'")) << sent.err;
-  const auto told = box.ok_json({"send", "#nochan", "again", "--from", "ada"});
-  EXPECT_EQ(string_member(told, "status"), "stored");
-  EXPECT_EQ(integer_member(told, "recipients"), 0);
+  const auto result = box.ok_json({"send", "#nochan", "again", "--from", "ada"});
+  EXPECT_EQ(string_member(result, "status"), "stored");
+  EXPECT_EQ(integer_member(result, "recipients"), 0);
 }
 
 TEST_F(Everyday, WrongWaitValueIsUsageErrorAndSendsNothing) {
-  know("tester");
+  add_agent("tester");
   for (const auto* word : {"submitted", "written", "read"}) {
     const auto ran = box.run({"send", "tester", "hi", "--wait", word, "--from", "ada"});
     EXPECT_EQ(ran.code, 2) << ran.err;
@@ -189,7 +189,7 @@ TEST_F(Everyday, UnknownProfileIsUsageErrorWithList) {
 }
 
 TEST_F(Everyday, AsciiLocaleGetsAsciiMarks) {
-  know("tester");
+  add_agent("tester");
   box.ok({"send", "tester", std::string(3000, 'x'), "--from", "ada"});
   const auto is_ascii = [](const std::string& text) {
     return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
@@ -200,8 +200,8 @@ TEST_F(Everyday, AsciiLocaleGetsAsciiMarks) {
   EXPECT_TRUE(log.contains("ada -> tester") && log.contains("... (3000 bytes; agent-relay read ")) << log;
   for (const auto& words : std::vector<std::vector<std::string>>{
            {"log"}, {"inbox", "--peek"}, {"events"}, {"agents", "--all"}, {"status"}, {"dead", "--help"}, {"--help"}}) {
-    const auto said = box.run(words);
-    EXPECT_TRUE(is_ascii(said.out + said.err)) << words.front() << "\n" << said.out;
+    const auto ran = box.run(words);
+    EXPECT_TRUE(is_ascii(ran.out + ran.err)) << words.front() << "\n" << ran.out;
   }
 }
 
@@ -217,20 +217,20 @@ TEST_F(Everyday, ExamplesOfHelpWorkInFreshProject) {
 
 TEST_F(Everyday, ExampleOfOverviewWorksInFreshProject) {
   const auto help = box.ok({"--help"});
-  const std::string begin = "example: ", then = ", then elsewhere: ";
-  const auto at = help.find(begin), middle = help.find(then), end = help.find('\n', middle);
+  const std::string prefix = "example: ", then = ", then elsewhere: ";
+  const auto at = help.find(prefix), middle = help.find(then), end = help.find('\n', middle);
   ASSERT_NE(middle, std::string::npos) << help;
-  const auto first = help.substr(at + begin.size(), middle - at - begin.size());
+  const auto first = help.substr(at + prefix.size(), middle - at - prefix.size());
   const auto second = help.substr(middle + then.size(), end - middle - then.size());
   const auto bin = box.project() + "/bin";
   fs::create_directories(bin);
   box.write(bin + "/claude", "#!/bin/sh\necho the agent runs\nexec cat\n");
   ASSERT_EQ(::chmod((bin + "/claude").c_str(), 0700), 0);
   box.set("PATH", bin + ":" + fs::path{program()}.parent_path().string() + ":" + std::getenv("PATH"));
-  Terminal agent{box, Terminal::SimClient{{"/bin/sh", "-c", first}}};
+  Terminal agent{box, Terminal::Program{{"/bin/sh", "-c", first}}};
   ASSERT_TRUE(agent.shows("the agent runs")) << first << agent.screen();
   ASSERT_TRUE(eventually([&] { return box.run({"--no-start", "agents"}).out.contains("Bob"); })) << first;
-  Terminal elsewhere{box, Terminal::SimClient{{"/bin/sh", "-c", second}}};
+  Terminal elsewhere{box, Terminal::Program{{"/bin/sh", "-c", second}}};
   EXPECT_EQ(elsewhere.finish(), 0) << second << elsewhere.screen();
   const auto message = box.ok_json({"log"});
   EXPECT_EQ(string_member(message, "to"), "Bob");

@@ -39,10 +39,11 @@ TEST(Failures, UnansweredSendReportsIdForRepeat) {
   const auto unknown = box.run({"send", "Bob", "only once"});
   ::kill(box.daemon_pid(), SIGCONT);
   EXPECT_EQ(unknown.code, 4) << unknown.err;
-  const std::string mark = "agent-relay send --id ";
-  const auto at = unknown.err.find(mark);
+  const std::string command = "agent-relay send --id ";
+  const auto at = unknown.err.find(command);
   ASSERT_NE(at, std::string::npos) << unknown.err;
-  const auto id = unknown.err.substr(at + mark.size(), unknown.err.find(' ', at + mark.size()) - at - mark.size());
+  const auto id =
+      unknown.err.substr(at + command.size(), unknown.err.find(' ', at + command.size()) - at - command.size());
   ASSERT_TRUE(eventually([&] { return box.ok({"log"}).find("only once") != std::string::npos; })) << "stored later";
   box.ok({"send", "--id", id, "Bob", "only once"});
   const auto log = box.ok({"log"});
@@ -53,7 +54,7 @@ TEST(Failures, SecondChatUnderNameReportsOwner) {
   Sandbox box;
   box.ok({"up"});
   const auto first = box.start({"chat", "--name", "Alice"});
-  ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Alice") != std::string::npos; }));
+  ASSERT_TRUE(box.is_connected("Alice"));
   const auto second = box.run({"chat", "--name", "Alice", "--json"});
   EXPECT_EQ(second.code, 5);
   EXPECT_EQ(second.err, "agent-relay: the name Alice is in use by another program here (pid " +
@@ -73,15 +74,15 @@ TEST(Failures, UsageErrorStatesExpectedValue) {
       {{"read", ""}, "give at least its first 4 characters, such as 7kq2"},
       {{"trace", "7kq"}, "\"7kq\" is too short for an id"},
       {{"trace", ""}, "agent-relay log shows the ids"}};
-  for (const auto& [words, sentence] : cases) {
+  for (const auto& [words, expected] : cases) {
     const auto ran = box.run(words);
     EXPECT_EQ(ran.code, 2) << ran.err;
-    EXPECT_NE(ran.err.find(sentence), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find(expected), std::string::npos) << ran.err;
   }
 }
 
-/// Every failing command with --json prints one object with the code and the message.
-void expect_json_failure(Sandbox& box, Words words, int code, const std::string& word) {
+/// The command fails with that exit code and prints one object with the error code and the message.
+void expect_json_failure(Sandbox& box, Words words, int code, const std::string& error_code) {
   words.emplace_back("--json");
   const auto ran = box.run(words);
   EXPECT_EQ(ran.code, code) << words.front() << ": " << ran.err;
@@ -89,7 +90,7 @@ void expect_json_failure(Sandbox& box, Words words, int code, const std::string&
   ASSERT_TRUE(answer) << words.front() << " printed no JSON object: " << ran.out;
   const auto* error = object_member(*answer, "error");
   ASSERT_NE(error, nullptr) << ran.out;
-  EXPECT_EQ(string_member(*error, "code"), word) << words.front();
+  EXPECT_EQ(string_member(*error, "code"), error_code) << words.front();
   EXPECT_EQ("agent-relay: " + string_member(*error, "message").value() + "\n", ran.err);
 }
 
@@ -119,7 +120,7 @@ TEST(Failures, AreJsonWithJsonOption) {
   EXPECT_NE(box.run({"config"}).err.find("did you mean durability?"), std::string::npos);
 }
 
-TEST(Failures, JsonWordInTextIsNotTheOption) {
+TEST(Failures, JsonOptionInTextIsText) {
   Sandbox box;
   EXPECT_EQ(box.run({"send", "Bob", "--", "--json"}).out, "");
 }

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "base/format.h"
 #include "base/unique_fd.h"
@@ -24,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr int kTimeoutMs = 20'000;
 
-bool becomes(int fd, short events) {
+bool waits_for(int fd, short events) {
   pollfd watched{fd, events, 0};
   return ::poll(&watched, 1, kTimeoutMs) == 1;
 }
@@ -77,7 +76,7 @@ class Hook {
   Hook(const Hook&) = delete;
   Hook& operator=(const Hook&) = delete;
 
-  void give(std::string_view text) {
+  void write_input(std::string_view text) {
     while (!text.empty()) {
       const auto count = ::write(in_.get(), text.data(), text.size());
       if (count <= 0) break;
@@ -92,7 +91,7 @@ class Hook {
   std::string finish() {
     std::string printed;
     std::array<char, 4096> buffer;
-    while (out_ && becomes(out_.get(), POLLIN)) {
+    while (out_ && waits_for(out_.get(), POLLIN)) {
       const auto count = ::read(out_.get(), buffer.data(), buffer.size());
       if (count <= 0) break;
       printed.append(buffer.data(), static_cast<std::size_t>(count));
@@ -111,35 +110,36 @@ class Hook {
 };
 
 /// A host socket served by the test.
-class Door {
+class HostSocketServer {
  public:
-  explicit Door(const std::string& path) : bound_{*net::bind_and_listen(path)} {}
+  explicit HostSocketServer(const std::string& path) : bound_{*net::bind_and_listen(path)} {}
 
-  json::object hear() {
-    EXPECT_TRUE(becomes(bound_.fd.get(), POLLIN)) << "nobody came";
+  /// The request of the next client.
+  json::object receive() {
+    EXPECT_TRUE(waits_for(bound_.fd.get(), POLLIN)) << "no client connected";
     client_.reset(::accept4(bound_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
     protocol::FrameReader reader;
     std::array<char, 65536> buffer;
     for (;;) {
       const auto frame = reader.next();
       if (frame && *frame) return parse_json_object(**frame).value();
-      const auto count = becomes(client_.get(), POLLIN) ? ::read(client_.get(), buffer.data(), buffer.size()) : 0;
+      const auto count = waits_for(client_.get(), POLLIN) ? ::read(client_.get(), buffer.data(), buffer.size()) : 0;
       if (count <= 0) break;
       reader.push({buffer.data(), static_cast<std::size_t>(count)});
     }
-    ADD_FAILURE() << "the visitor said nothing";
+    ADD_FAILURE() << "the client sent no request";
     return {};
   }
-  void say(std::string_view body) {
+  void send(std::string_view body) {
     std::string bytes;
     protocol::append_frame(bytes, protocol::HeaderStyle::Four, body);
     EXPECT_EQ(::send(client_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
-  void answer(std::string_view answer) { say(relay::format(R"({{"method":"hook","ok":true,"answer":{}}})", answer)); }
+  void respond(std::string_view answer) { send(relay::format(R"({{"method":"hook","ok":true,"answer":{}}})", answer)); }
   /// The client has disconnected.
-  bool is_left() {
+  bool has_lost_client() {
     char byte = 0;
-    return becomes(client_.get(), POLLIN) && ::recv(client_.get(), &byte, 1, 0) == 0;
+    return waits_for(client_.get(), POLLIN) && ::recv(client_.get(), &byte, 1, 0) == 0;
   }
 
  private:
@@ -150,22 +150,20 @@ class Door {
 class HookProgram : public testing::Test {
  protected:
   [[nodiscard]] std::string home() const { return box_.project() + "/relay"; }
-  [[nodiscard]] std::string door_path() const { return box_.project() + "/door.sock"; }
+  [[nodiscard]] std::string socket_path() const { return box_.project() + "/host.sock"; }
   [[nodiscard]] std::vector<std::string> variables() const { return {"RELAY_HOME=" + home()}; }
-  [[nodiscard]] Hook::Options with_door(std::string agent = "claude") const {
-    return {.agent = std::move(agent),
-            .variables = {"RELAY_HOME=" + home(), "AGENT_RELAY_HOST_SOCKET=" + door_path(), "AGENT_RELAY_NAME=Alice"}};
+  [[nodiscard]] Hook::Options with_host(std::string agent = "claude") const {
+    return {
+        .agent = std::move(agent),
+        .variables = {"RELAY_HOME=" + home(), "AGENT_RELAY_HOST_SOCKET=" + socket_path(), "AGENT_RELAY_NAME=Alice"}};
   }
-  [[nodiscard]] std::vector<json::object> kept(const std::string& session = "s-1") const {
-    std::vector<json::object> events;
-    std::ifstream file{home() + "/events/" + session + ".jsonl"};
-    for (std::string line; std::getline(file, line);) events.push_back(parse_json_object(line).value());
-    return events;
+  [[nodiscard]] std::vector<json::object> recorded(const std::string& session = "s-1") const {
+    return parse_json_lines(file_contents(home() + "/events/" + session + ".jsonl"));
   }
-  /// Runs it and expects no output.
-  void expect_silence(const Hook::Options& options, std::string_view text) {
+  /// Runs the hook and expects no output.
+  void expect_no_output(const Hook::Options& options, std::string_view text) {
     Hook hook{options};
-    hook.give(text);
+    hook.write_input(text);
     EXPECT_EQ(hook.finish(), "");
     EXPECT_EQ(hook.code, 0);
   }
@@ -174,161 +172,162 @@ class HookProgram : public testing::Test {
 };
 
 TEST_F(HookProgram, RecordsEventWithoutHostOrDaemon) {
-  expect_silence({.variables = variables()}, kPermission);
-  const auto events = kept();
+  expect_no_output({.variables = variables()}, kPermission);
+  const auto events = recorded();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(string_member(events[0], "kind"), "permission");
   EXPECT_EQ(string_member(events[0], "agent"), "claude");
   EXPECT_EQ(json::serialize(events[0]).find("abcdefgh"), std::string::npos);
-  EXPECT_FALSE(fs::exists(box_.home())) << "it reads and makes nothing of the program's own home";
+  EXPECT_FALSE(fs::exists(box_.home())) << "the hook does not use the home directory of the relay";
 }
 
 TEST_F(HookProgram, RecordsUnderHomeByDefault) {
   Hook hook{{.variables = {"HOME=" + box_.project()}}};
-  hook.give(payload("Stop"));
+  hook.write_input(payload("Stop"));
   EXPECT_EQ(hook.finish(), "");
   EXPECT_TRUE(fs::exists(box_.project() + "/.relay/events/s-1.jsonl"));
 }
 
 TEST_F(HookProgram, PrintsResponseOfHost) {
-  Door door{door_path()};
-  Hook hook{with_door()};
-  hook.give(payload("UserPromptSubmit", R"(,"prompt":"hello")"));
-  const auto heard = door.hear();
-  EXPECT_EQ(string_member(heard, "method"), "hook");
-  const auto* event = object_member(heard, "event");
+  HostSocketServer host{socket_path()};
+  Hook hook{with_host()};
+  hook.write_input(payload("UserPromptSubmit", R"(,"prompt":"hello")"));
+  const auto request = host.receive();
+  EXPECT_EQ(string_member(request, "method"), "hook");
+  const auto* event = object_member(request, "event");
   ASSERT_NE(event, nullptr);
   EXPECT_EQ(string_member(*event, "kind"), "prompt");
   EXPECT_EQ(string_member(*event, "prompt"), "hello");
-  door.answer(R"({"context":"mail from Bob"})");
+  host.respond(R"({"context":"message from Bob"})");
   EXPECT_EQ(hook.finish(),
-            R"({"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"mail from Bob"}})");
+            R"({"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"message from Bob"}})");
   EXPECT_EQ(hook.code, 0);
-  ASSERT_EQ(kept().size(), 1u);
-  EXPECT_EQ(string_member(kept()[0], "name"), "Alice");
+  ASSERT_EQ(recorded().size(), 1u);
+  EXPECT_EQ(string_member(recorded()[0], "name"), "Alice");
 }
 
 TEST_F(HookProgram, PrintsPermissionDecision) {
   for (const auto* agent : {"claude", "codex"}) {
-    fs::remove(door_path());
-    Door door{door_path()};
-    Hook hook{with_door(agent)};
-    hook.give(kPermission);
-    const auto heard = door.hear();
-    EXPECT_EQ(string_member(*object_member(heard, "event"), "toolInput"), R"({"command":"ls","env":"TOKEN=abcdefgh"})");
-    door.answer(R"({"decision":"deny","message":"not now"})");
+    fs::remove(socket_path());
+    HostSocketServer host{socket_path()};
+    Hook hook{with_host(agent)};
+    hook.write_input(kPermission);
+    const auto request = host.receive();
+    EXPECT_EQ(string_member(*object_member(request, "event"), "toolInput"),
+              R"({"command":"ls","env":"TOKEN=abcdefgh"})");
+    host.respond(R"({"decision":"deny","message":"not now"})");
     EXPECT_EQ(hook.finish(), R"({"hookSpecificOutput":{"hookEventName":"PermissionRequest",)"
                              R"("decision":{"behavior":"deny","message":"not now"}}})");
   }
 }
 
 TEST_F(HookProgram, IsSilentOnInvalidHostResponse) {
-  for (const auto* nonsense :
+  for (const auto* response :
        {R"({"method":"hook","ok":false,"error":"what?"})", R"({"method":"hook","ok":true})",
         R"({"method":"hook","ok":true,"answer":{"decision":"maybe"}})", "{nonsense", "nonsense"}) {
-    fs::remove(door_path());
-    Door door{door_path()};
-    Hook hook{with_door()};
-    hook.give(payload("SessionEnd"));
-    door.hear();
-    door.say(nonsense);
-    EXPECT_EQ(hook.finish(), "") << nonsense;
-    EXPECT_EQ(hook.code, 0) << nonsense;
+    fs::remove(socket_path());
+    HostSocketServer host{socket_path()};
+    Hook hook{with_host()};
+    hook.write_input(payload("SessionEnd"));
+    host.receive();
+    host.send(response);
+    EXPECT_EQ(hook.finish(), "") << response;
+    EXPECT_EQ(hook.code, 0) << response;
   }
 }
 
-TEST_F(HookProgram, TimesOutOnSilentHostSocket) {
-  Door door{door_path()};
-  Hook hook{with_door()};
-  hook.give(payload("SessionEnd"));
-  door.hear();
+TEST_F(HookProgram, TimesOutOnUnresponsiveHost) {
+  HostSocketServer host{socket_path()};
+  Hook hook{with_host()};
+  hook.write_input(payload("SessionEnd"));
+  host.receive();
   EXPECT_EQ(hook.finish(), "");
   EXPECT_EQ(hook.code, 0);
-  EXPECT_EQ(kept().size(), 1u);
+  EXPECT_EQ(recorded().size(), 1u);
 }
 
-TEST_F(HookProgram, WorksWithoutListener) {
-  expect_silence(with_door(), payload("Stop"));  // no such file
-  { Door gone{door_path()}; }
-  expect_silence(with_door(), payload("Stop"));  // a socket without a listener
-  EXPECT_EQ(kept().size(), 2u);
+TEST_F(HookProgram, WorksWithoutHost) {
+  expect_no_output(with_host(), payload("Stop"));  // no such file
+  { HostSocketServer closed{socket_path()}; }
+  expect_no_output(with_host(), payload("Stop"));  // a socket without a listener
+  EXPECT_EQ(recorded().size(), 2u);
 }
 
 TEST_F(HookProgram, ExitsWhenAgentStopsReading) {
-  Door door{door_path()};
-  Hook hook{with_door()};
-  hook.give(kPermission);
-  door.hear();
+  HostSocketServer host{socket_path()};
+  Hook hook{with_host()};
+  hook.write_input(kPermission);
+  host.receive();
   hook.stop_reading();
-  EXPECT_TRUE(door.is_left());
+  EXPECT_TRUE(host.has_lost_client());
   hook.finish();
   EXPECT_EQ(hook.code, 0);
 }
 
 TEST_F(HookProgram, ExitsOnSignal) {
   for (const int number : {SIGTERM, SIGHUP}) {
-    fs::remove(door_path());
-    Door door{door_path()};
-    Hook hook{with_door()};
-    hook.give(kPermission);
-    door.hear();
+    fs::remove(socket_path());
+    HostSocketServer host{socket_path()};
+    Hook hook{with_host()};
+    hook.write_input(kPermission);
+    host.receive();
     hook.signal(number);
-    EXPECT_TRUE(door.is_left());
+    EXPECT_TRUE(host.has_lost_client());
     EXPECT_EQ(hook.finish(), "");
   }
 }
 
 TEST_F(HookProgram, NeverFails) {
   const auto stop = payload("Stop");
-  expect_silence({}, stop);                                                // no HOME
-  expect_silence({.variables = {"HOME="}}, stop);                          //
-  expect_silence({.variables = {"RELAY_HOME=relative"}}, stop);            //
-  expect_silence({.variables = {"HOME=/nonexistent/home"}}, stop);         //
-  expect_silence({.variables = {"RELAY_HOME=/dev/null/x"}}, stop);         // not a directory
-  expect_silence({.variables = variables(), .disk_is_full = true}, stop);  //
-  expect_silence({.agent = "nobody", .variables = variables()}, stop);     // an agent of a later version
-  expect_silence({.variables = variables()}, "");                          //
-  expect_silence({.variables = variables()}, "not JSON");                  //
-  expect_silence({.variables = variables()}, R"({"session_id":"s-1"})");   // no event
-  expect_silence({.variables = variables()}, std::string(100'000, '['));   //
-  expect_silence({.variables = variables()}, std::string(17 << 20, ' '));  // more than is read
-  EXPECT_TRUE(kept().empty());
-  expect_silence({.variables = variables()}, payload("PhaseOfMoon"));
-  EXPECT_EQ(kept().size(), 1u);
+  expect_no_output({}, stop);                                                // no HOME
+  expect_no_output({.variables = {"HOME="}}, stop);                          //
+  expect_no_output({.variables = {"RELAY_HOME=relative"}}, stop);            //
+  expect_no_output({.variables = {"HOME=/nonexistent/home"}}, stop);         //
+  expect_no_output({.variables = {"RELAY_HOME=/dev/null/x"}}, stop);         // not a directory
+  expect_no_output({.variables = variables(), .disk_is_full = true}, stop);  //
+  expect_no_output({.agent = "unknown", .variables = variables()}, stop);    // an agent of a later version
+  expect_no_output({.variables = variables()}, "");                          //
+  expect_no_output({.variables = variables()}, "not JSON");                  //
+  expect_no_output({.variables = variables()}, R"({"session_id":"s-1"})");   // no event
+  expect_no_output({.variables = variables()}, std::string(100'000, '['));   //
+  expect_no_output({.variables = variables()}, std::string(17 << 20, ' '));  // more than is read
+  EXPECT_TRUE(recorded().empty());
+  expect_no_output({.variables = variables()}, payload("PhaseOfMoon"));
+  EXPECT_EQ(recorded().size(), 1u);
 }
 
 TEST_F(HookProgram, NotifiesHostWhenDiskIsFull) {
-  Door door{door_path()};
-  auto options = with_door();
+  HostSocketServer host{socket_path()};
+  auto options = with_host();
   options.disk_is_full = true;
   Hook hook{options};
-  hook.give(payload("SessionStart"));
-  door.hear();
-  door.answer(R"({"context":"welcome"})");
+  hook.write_input(payload("SessionStart"));
+  host.receive();
+  host.respond(R"({"context":"welcome"})");
   EXPECT_NE(hook.finish().find("welcome"), std::string::npos);
 }
 
 TEST_F(HookProgram, TruncatesLongEventForHost) {
-  Door door{door_path()};
-  Hook hook{with_door()};
-  hook.give(payload("Stop", R"(,"last_assistant_message":")" + std::string(4 << 20, 'x') + "\""));
-  const auto heard = door.hear();
-  EXPECT_LE(json::serialize(heard).size(), 512u * 1024);
-  EXPECT_TRUE(bool_member(*object_member(heard, "event"), "textCut").value_or(false));
-  door.answer("{}");
+  HostSocketServer host{socket_path()};
+  Hook hook{with_host()};
+  hook.write_input(payload("Stop", R"(,"last_assistant_message":")" + std::string(4 << 20, 'x') + "\""));
+  const auto request = host.receive();
+  EXPECT_LE(json::serialize(request).size(), 512u * 1024);
+  EXPECT_TRUE(bool_member(*object_member(request, "event"), "textCut").value_or(false));
+  host.respond("{}");
   hook.finish();
   EXPECT_EQ(hook.code, 0);
 }
 
-TEST_F(HookProgram, RunsSideBySide) {
+TEST_F(HookProgram, RunsConcurrently) {
   std::vector<std::unique_ptr<Hook>> hooks;
   for (int i = 0; i < 8; ++i) hooks.push_back(std::make_unique<Hook>(Hook::Options{.variables = variables()}));
-  for (auto& hook : hooks) hook->give(payload("PostToolUse", R"(,"tool_name":"Bash","tool_response":"done")"));
+  for (auto& hook : hooks) hook->write_input(payload("PostToolUse", R"(,"tool_name":"Bash","tool_response":"done")"));
   for (auto& hook : hooks) {
     EXPECT_EQ(hook->finish(), "");
     EXPECT_EQ(hook->code, 0);
   }
-  EXPECT_EQ(kept().size(), 8u);
+  EXPECT_EQ(recorded().size(), 8u);
 }
 
 TEST_F(HookProgram, HasHelp) {

@@ -19,9 +19,9 @@ TEST(Config, ShowsSourceOfEachValue) {
   Sandbox box;
   box.write(box.home() + "/config.toml", "debug = true\n[retention]\nmax_age_days = 3\n");
   box.set("AGENT_RELAY_DURABILITY", "process");
-  const auto shown = box.ok({"config", "--show-source"});
-  EXPECT_NE(shown.find(box.home() + "/config.toml:3"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("AGENT_RELAY_DURABILITY"), std::string::npos);
+  const auto text = box.ok({"config", "--show-source"});
+  EXPECT_NE(text.find(box.home() + "/config.toml:3"), std::string::npos) << text;
+  EXPECT_NE(text.find("AGENT_RELAY_DURABILITY"), std::string::npos);
   const auto parsed = box.ok_json({"config"});
   const auto* settings = object_member(parsed, "settings");
   EXPECT_EQ(integer_member(*object_member(*settings, "retention.max_age_days"), "value"), 3);
@@ -39,7 +39,7 @@ TEST(Config, MarksValuesNotInUse) {
   };
   EXPECT_EQ(string_member(entry("debug"), "inUse"), "false");
   EXPECT_EQ(string_member(entry("heartbeat_ms"), "inUse"), "5000");
-  EXPECT_EQ(string_member(entry("dashboard_port"), "inUse"), "0") << "a flag of `up`";
+  EXPECT_EQ(string_member(entry("dashboard_port"), "inUse"), "0") << "set by an option of `up`";
   EXPECT_FALSE(entry("durability").contains("inUse"));
   EXPECT_NE(box.ok({"config"}).find("* debug: the daemon uses false; apply it with: agent-relay reload\n"),
             std::string::npos);
@@ -52,7 +52,7 @@ TEST(Config, MarksValuesNotInUse) {
   EXPECT_EQ(string_member(changed[1].as_object(), "applies"), "now");
   EXPECT_EQ(string_member(changed[2].as_object(), "applies"), "for workspaces opened from now on");
   EXPECT_FALSE(entry("debug").contains("inUse"));
-  EXPECT_EQ(string_member(entry("heartbeat_ms"), "inUse"), "5000") << "this workspace is open";
+  EXPECT_EQ(string_member(entry("heartbeat_ms"), "inUse"), "5000") << "until this workspace is opened again";
   box.ok({"down"});
   box.ok({"up"});
   EXPECT_FALSE(entry("heartbeat_ms").contains("inUse"));
@@ -71,10 +71,10 @@ TEST(Config, MarksRulesNotInForce) {
     return string_member(box.ok_json({"config"}).at("settings").at(name).as_object(), "inUse").value_or("");
   };
   box.write(box.home() + "/config.toml", "[spawn]\nby_agents = 'ask'\n[permissions]\npreset = 'read-only'\n");
-  EXPECT_TRUE(eventually([&] { return in_use("spawn.by_agents").empty(); })) << "the daemon follows the file";
+  EXPECT_TRUE(eventually([&] { return in_use("spawn.by_agents").empty(); })) << "the daemon watches the file";
   EXPECT_EQ(in_use("permissions.preset"), "");
   box.write(box.home() + "/config.toml", "[permissions]\npreset = 'read-only'\n[[permissions.rules]]\nallow = 3\n");
-  EXPECT_TRUE(eventually([&] { return in_use("permissions.preset") == "none"; })) << "a rule has a mistake";
+  EXPECT_TRUE(eventually([&] { return in_use("permissions.preset") == "none"; })) << "a rule has an error";
   EXPECT_TRUE(
       box.ok({"config", "--show-source"})
           .contains("* permissions.preset: the daemon uses none; no rule is in force until this is corrected: " +
@@ -96,8 +96,8 @@ TEST(Reload, ListsSettingsResetToDefault) {
   box.ok({"up"});
   const auto changed = [&] {
     std::string all;
-    const auto told = box.ok_json({"reload"});
-    for (const auto& change : told.at("changed").as_array())
+    const auto result = box.ok_json({"reload"});
+    for (const auto& change : result.at("changed").as_array())
       all += format("{} {} {}; ", change.at("setting").as_string().c_str(), change.at("to").as_string().c_str(),
                     change.at("applies").as_string().c_str());
     return all;
@@ -146,17 +146,12 @@ TEST(Doctor, PassesWithFreshHomeAndRunningDaemon) {
 }
 
 TEST(Doctor, ReportsMissingGeminiHooks) {
-  Sandbox box;  // below /tmp, which others may write to
+  Sandbox box;  // below /tmp, which other users may write to
   const auto bin = box.project() + "/bin";
   std::filesystem::create_directory(bin);
   box.set("PATH", bin + ":/usr/bin:/bin");
   box.set("HOME", box.project());
-  const auto hooks = [&] {
-    const auto report = parse_json_object(box.run({"doctor", "--json"}).out).value();
-    for (const auto& entry : *array_member(report, "checks"))
-      if (string_member(entry.as_object(), "check") == "hooks") return json::serialize(entry);
-    return std::string{};
-  };
+  const auto hooks = [&] { return json::serialize(doctor_checks(box, "hooks").at(0)); };
   EXPECT_TRUE(hooks().contains("Claude Code and Codex started with agent-relay need none")) << hooks();
   ASSERT_EQ(::chmod(box.write(bin + "/gemini", "#!/bin/sh\necho 0.61.0\n").c_str(), 0700), 0);
   EXPECT_TRUE(hooks().contains("run: agent-relay hooks install gemini")) << hooks();
@@ -180,12 +175,12 @@ TEST(Doctor, ReportsProblemsWithFixes) {
   EXPECT_NE(no_database.out.find("is not a SQLite database"), std::string::npos) << no_database.out;
 }
 
-TEST(Doctor, ComparesAgentsWithTheirProfilesAndFindsBrokenHelpers) {
+TEST(Doctor, ChecksAgentVersionsServiceHooksMcpAndProfiles) {
   Sandbox box;
   const auto bin = box.project() + "/bin";
   std::filesystem::create_directory(bin);
-  const auto agent = [&](const std::string& name, const std::string& says) {
-    const auto path = box.write(bin + "/" + name, "#!/bin/sh\necho '" + says + "'\n");
+  const auto agent = [&](const std::string& name, const std::string& version) {
+    const auto path = box.write(bin + "/" + name, "#!/bin/sh\necho '" + version + "'\n");
     ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
   };
   agent("claude", "2.1.325 (Claude Code)");
@@ -200,17 +195,12 @@ TEST(Doctor, ComparesAgentsWithTheirProfilesAndFindsBrokenHelpers) {
   for (const auto* check : {"inotify", "descriptors", "service", "hooks", "mcp", "profiles"})
     EXPECT_NE(first.out.find(check), std::string::npos) << check << first.out;
 
-  const auto finding = [&](std::string_view check) {
-    const auto report = parse_json_object(box.run({"doctor", "--json"}).out).value();
-    for (const auto& value : report.at("checks").as_array())
-      if (string_member(value.as_object(), "check") == check) return value.as_object();
-    return json::object{};
-  };
+  const auto finding = [&](std::string_view check) { return doctor_checks(box, check).at(0); };
   box.write(box.project() + "/.mcp.json", R"({"mcpServers":{"relay":{"command":"/gone/agent-relay","args":["mcp"]}}})");
   EXPECT_EQ(string_member(finding("mcp"), "status"), "problem");
   std::filesystem::rename(box.project() + "/.mcp.json", box.project() + "/config.json");
   std::filesystem::create_symlink(box.project() + "/config.json", box.project() + "/.mcp.json");
-  EXPECT_EQ(string_member(finding("mcp"), "status"), "note") << "no link of a project is followed";
+  EXPECT_EQ(string_member(finding("mcp"), "status"), "note") << "links in a project are not followed";
   EXPECT_NE(string_member(finding("mcp"), "message").value_or("").find("/.mcp.json is a link"), std::string::npos);
   std::filesystem::remove(box.project() + "/.mcp.json");
   ASSERT_EQ(::mkfifo((box.project() + "/opencode.json").c_str(), 0600), 0);
@@ -227,21 +217,15 @@ TEST(Doctor, ComparesAgentsWithTheirProfilesAndFindsBrokenHelpers) {
   EXPECT_FALSE(string_member(finding("profiles"), "fix").value_or("").empty());
 }
 
-TEST(Doctor, ComparesTheClockWithTheNewestMessage) {
+TEST(Doctor, ComparesClockWithNewestMessage) {
   Sandbox box;
-  const auto clock = [&] {
-    std::vector<json::object> found;
-    const auto report = parse_json_object(box.run({"doctor", "--json"}).out).value();
-    for (const auto& value : report.at("checks").as_array())
-      if (string_member(value.as_object(), "check") == "clock") found.push_back(value.as_object());
-    return found;
-  };
+  const auto clock = [&] { return doctor_checks(box, "clock"); };
   box.ok({"up"});
   box.run({"chat", "--name", "Bob"});
   box.ok({"send", "Bob", "hello", "--from", "ada"});
   ASSERT_EQ(clock().size(), 1U);
   EXPECT_EQ(string_member(clock()[0], "status"), "ok");
-  EXPECT_TRUE(string_member(clock()[0], "message")->starts_with("20")) << "the date of now";
+  EXPECT_TRUE(string_member(clock()[0], "message")->starts_with("20")) << "the current date";
   box.ok({"down", "--all"});
   {
     const store::SqliteOptions options{.path = box.workspace_directory() + "/messages.sqlite"};
@@ -265,7 +249,7 @@ TEST(Doctor, FindsFilesOfDeadDaemon) {
   box.ok({"up"});
   box.kill_daemon();
   const auto ran = box.run({"doctor"});
-  EXPECT_EQ(ran.code, 0) << "leftovers are no problem";
+  EXPECT_EQ(ran.code, 0) << "a note, not a problem";
   EXPECT_NE(ran.out.find("left behind by a daemon that died"), std::string::npos) << ran.out;
 }
 
@@ -280,7 +264,7 @@ TEST(Help, ExistsForEveryCommand) {
   for (const auto* shell : {"bash", "zsh", "fish"}) EXPECT_NE(box.ok({"completion", shell}), "") << shell;
 }
 
-TEST(Documentation, OfCommandLineMatchesTable) {
+TEST(Documentation, IsGeneratedAsMarkdownAndManPage) {
   Sandbox box;
   const auto manual = box.ok({"completion", "manual"});
   EXPECT_NE(manual.find("### send"), std::string::npos);

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "cli/mcp_client.h"
 
@@ -15,39 +14,39 @@ TEST(Mcp, TwoClientsExchangeMessagesDuringWait) {
   Sandbox box;
   box.ok({"up"});
   McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
-  const auto waiting = bob.call("relay_wait", R"({"timeout":60,"from":"Alice"})");
-  EXPECT_NE(bob.tell("relay_agents").find("Alice (mcp)"), std::string::npos);
-  EXPECT_FALSE(bob.answered(waiting));
+  const auto wait = bob.call("relay_wait", R"({"timeout":60,"from":"Alice"})");
+  EXPECT_NE(bob.call_text("relay_agents").find("Alice (mcp)"), std::string::npos);
+  EXPECT_FALSE(bob.has_response(wait));
   const auto sent = alice.structured(alice.call("relay_send", R"({"to":"Bob","body":"is the build green?"})"));
   EXPECT_EQ(string_member(sent, "status"), "stored");
   const auto id = string_member(sent, "id").value_or("");
-  EXPECT_EQ(bob.text(waiting), "1 message from other agents, not from your user:\nRelay message from Alice [" + id +
-                                   "]: is the build green?");
+  EXPECT_EQ(bob.text(wait), "1 message from other agents, not from your user:\nRelay message from Alice [" + id +
+                                "]: is the build green?");
   EXPECT_NE(box.ok({"trace", id}).find("seen"), std::string::npos);
   bob.call("relay_reply", R"({"message":")" + id + R"(","body":"it is"})");
-  const auto heard = alice.structured(alice.call("relay_wait"));
-  const auto& reply = heard.at("messages").at(0).get_object();
+  const auto inbox = alice.structured(alice.call("relay_wait"));
+  const auto& reply = inbox.at("messages").at(0).get_object();
   EXPECT_EQ(string_member(reply, "body"), "it is");
   EXPECT_EQ(string_member(reply, "thread"), id);
 }
 
-TEST(Mcp, EveryModeIsAcceptedAndQuestionIsAnswered) {
+TEST(Mcp, AcceptsEveryModeAndAnswersQuestion) {
   Sandbox box;
   box.ok({"up"});
   McpClient bob{box, {"--name", "Bob"}};
-  EXPECT_NE(bob.tell("relay_whoami").find("You are Bob"), std::string::npos);
+  EXPECT_NE(bob.call_text("relay_whoami").find("You are Bob"), std::string::npos);
   for (const auto* mode : {"immediate", "next-tool-call", "next-message", "on-idle"}) {
-    const auto waiting = bob.call("relay_wait", R"({"timeout":60})");
+    const auto wait = bob.call("relay_wait", R"({"timeout":60})");
     box.ok({"send", "Bob", mode, "--mode", mode, "--wait", "seen"});
-    EXPECT_NE(bob.text(waiting).find(std::string{"]: "} + mode), std::string::npos);
+    EXPECT_NE(bob.text(wait).find(std::string{"]: "} + mode), std::string::npos);
   }
   const auto plan = box.write(box.project() + "/plan.md", "first this");
-  auto asking = box.start({"send", "Bob", "shall we?", "--ask", "--attach", plan, "--from", "tester"});
-  const auto asked = bob.structured(bob.call("relay_wait", R"({"timeout":60})")).at("messages").at(0).get_object();
-  EXPECT_EQ(bool_member(asked, "answerExpected"), true);
-  EXPECT_EQ(asked.at("attachments").at(0).at("name").get_string(), "plan.md");
-  bob.call("relay_reply", format(R"({{"message":"{}","body":"we shall"}})", string_member(asked, "id").value_or("")));
-  EXPECT_TRUE(eventually([&] { return asking->out() == "we shall\n"; })) << asking->out() << asking->err();
+  auto question = box.start({"send", "Bob", "shall we?", "--ask", "--attach", plan, "--from", "tester"});
+  const auto message = bob.structured(bob.call("relay_wait", R"({"timeout":60})")).at("messages").at(0).get_object();
+  EXPECT_EQ(bool_member(message, "answerExpected"), true);
+  EXPECT_EQ(message.at("attachments").at(0).at("name").get_string(), "plan.md");
+  bob.call("relay_reply", format(R"({{"message":"{}","body":"we shall"}})", string_member(message, "id").value_or("")));
+  EXPECT_TRUE(eventually([&] { return question->out() == "we shall\n"; })) << question->out() << question->err();
 }
 
 TEST(Mcp, ModernClientNeedsNoHandshake) {
@@ -70,18 +69,18 @@ TEST(Mcp, SurvivesDaemonAndSpoolsMessages) {
   Sandbox box;
   box.ok({"up"});
   McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
-  EXPECT_NE(bob.tell("relay_whoami").find("You are Bob"), std::string::npos);
-  const auto waiting = bob.call("relay_wait", R"({"timeout":60})");
-  EXPECT_NE(alice.tell("relay_whoami").find("No pending messages"), std::string::npos);
+  EXPECT_NE(bob.call_text("relay_whoami").find("You are Bob"), std::string::npos);
+  const auto wait = bob.call("relay_wait", R"({"timeout":60})");
+  EXPECT_NE(alice.call_text("relay_whoami").find("No pending messages"), std::string::npos);
   box.kill_daemon();
-  EXPECT_TRUE(eventually([&] { return alice.tell("relay_agents").find("agent-relay up") != std::string::npos; }));
-  const auto kept = alice.call("relay_send", R"({"to":"Bob","body":"while away","idempotency_key":"once"})");
-  EXPECT_EQ(string_member(alice.structured(kept), "status"), "spooled");
-  alice.call("relay_send", R"({"to":"Bob","body":"while away","idempotency_key":"once"})");
-  EXPECT_FALSE(bob.answered(waiting));
+  EXPECT_TRUE(eventually([&] { return alice.call_text("relay_agents").find("agent-relay up") != std::string::npos; }));
+  const auto spooled = alice.call("relay_send", R"({"to":"Bob","body":"while offline","idempotency_key":"once"})");
+  EXPECT_EQ(string_member(alice.structured(spooled), "status"), "spooled");
+  alice.call("relay_send", R"({"to":"Bob","body":"while offline","idempotency_key":"once"})");
+  EXPECT_FALSE(bob.has_response(wait));
   box.ok({"up"});
-  EXPECT_NE(bob.text(waiting).find("while away"), std::string::npos);
-  EXPECT_EQ(bob.tell("relay_inbox"), "no pending messages");
+  EXPECT_NE(bob.text(wait).find("while offline"), std::string::npos);
+  EXPECT_EQ(bob.call_text("relay_inbox"), "no pending messages");
 }
 
 TEST(Mcp, UnnamedServerKeepsNameAndMessages) {
@@ -95,12 +94,12 @@ TEST(Mcp, UnnamedServerKeepsNameAndMessages) {
     EXPECT_NE(string_member(second.structured(second.call("relay_whoami")), "name"), name);
     box.ok({"send", name, "for later"});
     ASSERT_TRUE(eventually(
-        [&] { return first.tell("relay_inbox", R"({"peek":true})").find("for later") != std::string::npos; }));
+        [&] { return first.call_text("relay_inbox", R"({"peek":true})").find("for later") != std::string::npos; }));
     first.server().end_input();
     EXPECT_EQ(first.server().finish().code, 0);
   }
   McpClient again{box};
-  EXPECT_NE(again.tell("relay_inbox").find("for later"), std::string::npos);
+  EXPECT_NE(again.call_text("relay_inbox").find("for later"), std::string::npos);
   EXPECT_EQ(string_member(again.structured(again.call("relay_whoami")), "name"), name);
 }
 
@@ -109,27 +108,28 @@ TEST(Mcp, ExitsPromptlyWithInputDuringWait) {
   box.ok({"up"});
   McpClient alice{box, {"--name", "Alice"}};
   alice.call("relay_wait", R"({"timeout":600})");
-  EXPECT_NE(alice.tell("relay_whoami").find("Alice"), std::string::npos);
-  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_NE(alice.call_text("relay_whoami").find("Alice"), std::string::npos);
+  const auto start_time = std::chrono::steady_clock::now();
   alice.server().end_input();
   EXPECT_EQ(alice.server().finish().code, 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{2});
+  EXPECT_LT(std::chrono::steady_clock::now() - start_time, std::chrono::seconds{2});
 }
 
-TEST(Mcp, CancelledWaitHasNoResponseAndTakesNothing) {
+TEST(Mcp, CancelledWaitHasNoResponseAndFetchesNothing) {
   Sandbox box;
   box.ok({"up"});
   McpClient alice{box, {"--name", "Alice"}};
-  const auto waiting = alice.call("relay_wait", R"({"timeout":600})");
-  EXPECT_NE(alice.tell("relay_whoami").find("Alice"), std::string::npos);
-  alice.say(format(R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}})", waiting));
-  EXPECT_NE(alice.tell("relay_whoami").find("Alice"), std::string::npos);
+  const auto wait = alice.call("relay_wait", R"({"timeout":600})");
+  EXPECT_NE(alice.call_text("relay_whoami").find("Alice"), std::string::npos);
+  alice.send_line(
+      format(R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}})", wait));
+  EXPECT_NE(alice.call_text("relay_whoami").find("Alice"), std::string::npos);
   box.ok({"send", "Alice", "hello"});
-  EXPECT_NE(alice.tell("relay_wait").find("hello"), std::string::npos);
-  EXPECT_FALSE(alice.answered(waiting));
+  EXPECT_NE(alice.call_text("relay_wait").find("hello"), std::string::npos);
+  EXPECT_FALSE(alice.has_response(wait));
 }
 
-TEST(Mcp, MessageNotShownIsNotSeen) {
+TEST(Mcp, UndeliveredMessageIsNotSeen) {
   Sandbox box;
   box.ok({"up"});
   box.run({"mcp", "--name", "Zoe"}, R"({"jsonrpc":"2.0","id":0,"method":"initialize"})"
@@ -161,7 +161,7 @@ TEST(Mcp, HostSocketOfAnotherProjectIsIgnored) {
   Sandbox box;
   box.ok({"up"});
   box.set("AGENT_RELAY_NAME", "Ghost");
-  box.set("AGENT_RELAY_HOST_SOCKET", box.home() + "/left-behind.sock");
+  box.set("AGENT_RELAY_HOST_SOCKET", box.home() + "/stale.sock");
   McpClient ghost{box};
   const auto who = ghost.structured(ghost.call("relay_whoami"));
   EXPECT_EQ(string_member(who, "name"), "Ghost");
@@ -171,42 +171,40 @@ TEST(Mcp, HostSocketOfAnotherProjectIsIgnored) {
 
 TEST(Mcp, ResponsesReportConnectionError) {
   Sandbox box;
-  McpClient away{box, {"--name", "Alice"}};
-  EXPECT_NE(away.tell("relay_agents").find("agent-relay up"), std::string::npos);
-  McpClient twin{box, {"--name", "Alice"}};
-  EXPECT_NE(twin.tell("relay_whoami").find("the name Alice is in use"), std::string::npos);
+  McpClient offline{box, {"--name", "Alice"}};
+  EXPECT_NE(offline.call_text("relay_agents").find("agent-relay up"), std::string::npos);
+  McpClient second{box, {"--name", "Alice"}};
+  EXPECT_NE(second.call_text("relay_whoami").find("the name Alice is in use"), std::string::npos);
   EXPECT_EQ(box.run({"mcp", "--name", "a b"}).code, 2);
 }
 
-TEST(Mcp, BroadcastAboutATopicReachesItsSubscribers) {
+TEST(Mcp, TopicBroadcastReachesSubscribersOnly) {
   Sandbox box;
   box.ok({"up"});
   McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}}, carol{box, {"--name", "Carol"}};
-  for (auto* client : {&alice, &carol}) EXPECT_NE(client->tell("relay_whoami").find("You are"), std::string::npos);
-  EXPECT_EQ(bob.tell("relay_topics", R"({"action":"subscribe","topic":"builds"})"), "subscribed to builds");
-  EXPECT_EQ(alice.tell("relay_topics"), "topics with subscribers:\nbuilds: Bob");
+  for (auto* client : {&alice, &carol}) EXPECT_NE(client->call_text("relay_whoami").find("You are"), std::string::npos);
+  EXPECT_EQ(bob.call_text("relay_topics", R"({"action":"subscribe","topic":"builds"})"), "subscribed to builds");
+  EXPECT_EQ(alice.call_text("relay_topics"), "topics with subscribers:\nbuilds: Bob");
   const auto sent = alice.structured(alice.call("relay_send", R"({"to":"*","body":"red","topic":"builds"})"));
   EXPECT_EQ(integer_member(sent, "recipients"), 1);
-  EXPECT_NE(bob.tell("relay_wait", R"({"timeout":60})").find("topic builds: red"), std::string::npos);
-  EXPECT_EQ(carol.tell("relay_inbox"), "no pending messages");
-  EXPECT_EQ(bob.tell("relay_topics", R"({"action":"unsubscribe","topic":"builds"})"), "unsubscribed from builds");
-  EXPECT_EQ(alice.tell("relay_topics"), "topics with subscribers:");
+  EXPECT_NE(bob.call_text("relay_wait", R"({"timeout":60})").find("topic builds: red"), std::string::npos);
+  EXPECT_EQ(carol.call_text("relay_inbox"), "no pending messages");
+  EXPECT_EQ(bob.call_text("relay_topics", R"({"action":"unsubscribe","topic":"builds"})"), "unsubscribed from builds");
+  EXPECT_EQ(alice.call_text("relay_topics"), "topics with subscribers:");
 }
 
 TEST(Mcp, ReservationsAreSharedAndEventsAreRecorded) {
   Sandbox box;
   McpClient alice{box, {"--name", "Alice"}}, bob{box, {"--name", "Bob"}};
-  EXPECT_NE(alice.tell("relay_reserve", R"({"paths":["src/net"],"note":"tidying"})").find("reserved"),
+  EXPECT_NE(alice.call_text("relay_reserve", R"({"paths":["src/net"],"note":"tidying"})").find("reserved"),
             std::string::npos);
-  EXPECT_NE(bob.tell("relay_reserve", R"({"paths":["src/net/loop.cc"]})").find("src/net: Alice, 30 min left (tidying)"),
-            std::string::npos);
-  EXPECT_EQ(alice.tell("relay_log_event", R"({"kind":"decision","text":"one loop"})"), "recorded");
+  EXPECT_NE(
+      bob.call_text("relay_reserve", R"({"paths":["src/net/loop.cc"]})").find("src/net: Alice, 30 min left (tidying)"),
+      std::string::npos);
+  EXPECT_EQ(alice.call_text("relay_log_event", R"({"kind":"decision","text":"one loop"})"), "recorded");
   const auto events = std::filesystem::path{box.home()}.parent_path() / ".relay" / "events";
   std::string content;
-  for (const auto& entry : std::filesystem::directory_iterator{events}) {
-    std::ifstream file{entry.path()};
-    content.append(std::istreambuf_iterator<char>{file}, {});
-  }
+  for (const auto& entry : std::filesystem::directory_iterator{events}) content += file_contents(entry.path());
   EXPECT_NE(content.find(R"("type":"decision","text":"one loop")"), std::string::npos) << content;
 }
 
@@ -214,18 +212,18 @@ TEST(Mcp, SpawnsAgentsOnlyWhenAllowed) {
   Sandbox box;
   box.ok({"up"});
   const auto refused =
-      McpClient{box, {"--name", "Carl", "--allow-spawn"}}.tell("relay_spawn", R"({"name":"Zed","cli":"cat"})");
+      McpClient{box, {"--name", "Carl", "--allow-spawn"}}.call_text("relay_spawn", R"({"name":"Zed","cli":"cat"})");
   EXPECT_NE(refused.find("by_agents"), std::string::npos) << refused;
   box.ok({"down", "--all"});
   box.write(box.home() + "/config.toml", "[spawn]\nby_agents = \"profiles\"\n");
   std::filesystem::create_directories(box.home() + "/profiles");
   box.write(box.home() + "/profiles/cat.toml", "name = \"cat\"\ntitle = \"cat\"\ncommands = [\"cat\"]\n");
   box.ok({"up"});
-  McpClient careful{box, {"--name", "Alice"}}, free{box, {"--name", "Bob", "--allow-spawn"}};
-  EXPECT_NE(careful.tell("relay_spawn", R"({"name":"Zed","cli":"cat"})").find("-32602"), std::string::npos);
-  const auto started = free.call("relay_spawn", R"({"name":"Zed","cli":"cat"})");
-  EXPECT_EQ(free.text(started), "Zed runs");
-  EXPECT_EQ(free.tell("relay_release", R"({"name":"Zed"})"), "Zed has ended");
+  McpClient restricted{box, {"--name", "Alice"}}, permitted{box, {"--name", "Bob", "--allow-spawn"}};
+  EXPECT_NE(restricted.call_text("relay_spawn", R"({"name":"Zed","cli":"cat"})").find("-32602"), std::string::npos);
+  const auto started = permitted.call("relay_spawn", R"({"name":"Zed","cli":"cat"})");
+  EXPECT_EQ(permitted.text(started), "Zed runs");
+  EXPECT_EQ(permitted.call_text("relay_release", R"({"name":"Zed"})"), "Zed has ended");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned short kColumns = 40;
 
-/// For example a path, which stays whole for copying.
+/// Long words, such as paths, are not broken, so that they can be copied.
 bool has_long_word(const std::string& line) {
   std::istringstream words{line};
   for (std::string word; words >> word;)
@@ -32,7 +32,7 @@ struct Narrow : ::testing::Test {
     box.ok({"cancel", *string_member(box.ok_json({"send", "Bob", "never mind"}), "id")});
   }
 
-  std::string shown(const std::vector<std::string>& words) {
+  std::string screen_of(const std::vector<std::string>& words) {
     Terminal terminal{box, words, kColumns};
     terminal.finish();
     return terminal.screen();
@@ -74,7 +74,7 @@ TEST_F(Narrow, SentencesBreakAtSpaces) {
       {"down"},
   };
   for (const auto& words : commands) {
-    const auto screen = shown(words);
+    const auto screen = screen_of(words);
     EXPECT_FALSE(screen.empty()) << words.front();
     EXPECT_TRUE(std::ranges::all_of(screen, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) << screen;
     std::istringstream lines{screen};
@@ -85,7 +85,7 @@ TEST_F(Narrow, SentencesBreakAtSpaces) {
 }
 
 TEST_F(Narrow, NoWordIsCut) {
-  const auto refused = shown({"send", "Bob", "hi", "--wait", "submitted"});
+  const auto refused = screen_of({"send", "Bob", "hi", "--wait", "submitted"});
   EXPECT_EQ(refused,
             "agent-relay: --wait cannot be\n"
             "  \"submitted\": choose one of accepted|\n"

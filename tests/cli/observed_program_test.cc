@@ -1,4 +1,4 @@
-// Agents started without agent-relay but with its hooks: visible and not controlled.
+// Agents started without agent-relay but with its hooks: observed, not controlled.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -68,7 +68,7 @@ struct ObservedAgent : ::testing::Test {
   bool is_in_state(const std::string& state) {
     return eventually([&] { return string_member(agent(), "state") == state; });
   }
-  std::string named() { return string_member(agent(), "name").value_or(""); }
+  std::string name() { return string_member(agent(), "name").value_or(""); }
   std::string events() { return sandbox.ok({"events", "--json"}); }
   static std::string row(std::string_view id, std::string_view text) {
     return relay::format(
@@ -100,8 +100,8 @@ TEST_F(ObservedAgent, IsListedWithItsStateEventsAndCost) {
 TEST_F(ObservedAgent, TakesNoMessages) {
   hook("SessionStart", R"(,"source":"startup")");
   ASSERT_TRUE(is_in_state("idle"));
-  const auto name = string_member(agent(), "name").value_or("");
-  const auto ran = sandbox.run({"send", name, "hello"});
+  const auto agent_name = name();
+  const auto ran = sandbox.run({"send", agent_name, "hello"});
   EXPECT_EQ(ran.code, 5);
   EXPECT_NE(ran.err.find("only observed"), std::string::npos) << ran.err;
 }
@@ -115,19 +115,19 @@ class Inbox {
     EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     EXPECT_EQ(::listen(listener_.get(), 8), 0);
   }
-  /// The text of the next message; empty when none comes.
+  /// The text of the next message; empty on a timeout.
   std::string next() const {
-    pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&waiting, 1, 10'000) != 1) return {};
+    pollfd connection{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&connection, 1, 10'000) != 1) return {};
     const UniqueFd writer{::accept(listener_.get(), nullptr, nullptr)};
     std::string line;
     for (char c = 0; ::read(writer.get(), &c, 1) == 1 && c != '\n';) line += c;
     const auto parsed = parse_json_object(line);
     return parsed ? string_member(parsed->at("message").as_object(), "content").value_or("") : "";
   }
-  bool is_quiet() const {
-    pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
-    return ::poll(&waiting, 1, 0) == 0;
+  bool is_empty() const {
+    pollfd connection{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+    return ::poll(&connection, 1, 0) == 0;
   }
 
  private:
@@ -152,12 +152,12 @@ struct ObservedClaude : ObservedAgent {
     ASSERT_TRUE(is_in_state("idle"));
   }
   std::string send(const std::string& text, const std::vector<std::string>& options = {}) {
-    std::vector<std::string> words{"send", named(), text, "--from", "tester"};
+    std::vector<std::string> words{"send", name(), text, "--from", "tester"};
     words.insert(words.end(), options.begin(), options.end());
     return string_member(sandbox.ok_json(words), "id").value_or("");
   }
   int rows = 0;
-  void show_in_transcript(const std::string& text) {
+  void add_to_transcript(const std::string& text) {
     std::ofstream{transcript, std::ios::app}
         << json::serialize(json::object{{"type", "user"},
                                         {"uuid", relay::format("u{}", ++rows)},
@@ -167,7 +167,7 @@ struct ObservedClaude : ObservedAgent {
                                         {"message", {{"role", "user"}, {"content", text}}}})
         << "\n";
   }
-  bool trace_says(const std::string& id, const std::string& words) {
+  bool trace_shows(const std::string& id, const std::string& words) {
     return eventually([&] { return sandbox.ok({"trace", id, "--json"}).find(words) != std::string::npos; });
   }
 };
@@ -178,16 +178,16 @@ TEST_F(ObservedClaude, TakesMessagesViaInbox) {
   const auto text = inbox->next();
   EXPECT_TRUE(text.starts_with("Message from your user tester [")) << text;
   EXPECT_TRUE(text.ends_with("]: hello")) << text;
-  show_in_transcript(text);
-  EXPECT_TRUE(trace_says(id, R"("proof":"seen")"));
+  add_to_transcript(text);
+  EXPECT_TRUE(trace_shows(id, R"("proof":"seen")"));
 }
 
 TEST_F(ObservedClaude, TakesMessagesAfterTurn) {
   hook("UserPromptSubmit", R"(,"prompt":"work")");
   ASSERT_TRUE(is_in_state("working"));
   const auto id = send("hello");
-  EXPECT_TRUE(trace_says(id, "the agent is working")) << sandbox.ok({"trace", id, "--json"});
-  EXPECT_TRUE(inbox->is_quiet());
+  EXPECT_TRUE(trace_shows(id, "the agent is working")) << sandbox.ok({"trace", id, "--json"});
+  EXPECT_TRUE(inbox->is_empty());
   hook("Stop");
   EXPECT_TRUE(inbox->next().ends_with("]: hello"));
 }
@@ -199,37 +199,36 @@ TEST_F(ObservedClaude, WrittenMessageIsNotWrittenAgainAfterDaemonKill) {
   sandbox.ok({"up"});
   hook("SessionStart", R"(,"source":"resume")");
   ASSERT_TRUE(is_in_state("idle"));
-  EXPECT_TRUE(trace_says(id, "in_doubt"));
-  EXPECT_TRUE(inbox->is_quiet());
+  EXPECT_TRUE(trace_shows(id, "in_doubt"));
+  EXPECT_TRUE(inbox->is_empty());
 }
 
 TEST_F(ObservedClaude, TakesOnlyMessagesOfUser) {
-  const auto ran = sandbox.run({"send", named(), "hello", "--from", "Bob"});
+  const auto ran = sandbox.run({"send", name(), "hello", "--from", "Bob"});
   EXPECT_EQ(ran.code, 5);
   EXPECT_NE(ran.err.find("takes messages of the user alone"), std::string::npos) << ran.err;
-  EXPECT_TRUE(inbox->is_quiet());
+  EXPECT_TRUE(inbox->is_empty());
 }
 
 TEST_F(ObservedClaude, NameIsProtected) {
-  const auto ran = sandbox.run({"chat", "--name", named()}, "hello\n");
+  const auto ran = sandbox.run({"chat", "--name", name()}, "hello\n");
   EXPECT_NE(ran.code, 0) << ran.out;
   EXPECT_TRUE(is_in_state("idle")) << sandbox.ok({"agents", "--all"}) << ran.err;
 }
 
-TEST_F(ObservedClaude, IsIdleAfterAnInterruptedTurn) {
+TEST_F(ObservedClaude, IsIdleAfterInterruptedTurn) {
   hook("UserPromptSubmit", R"(,"prompt":"work")");
   ASSERT_TRUE(is_in_state("working"));
   send("hello");
-  show_in_transcript("work");
-  show_in_transcript("[Request interrupted by user]");
+  add_to_transcript("work");
+  add_to_transcript("[Request interrupted by user]");
   EXPECT_TRUE(is_in_state("idle"));
   EXPECT_TRUE(inbox->next().ends_with("]: hello"));
 }
 
 TEST_F(ObservedClaude, LateInboxIsFound) {
   const auto record = config + relay::format("/sessions/{}.json", process.pid());
-  std::ifstream file{record};
-  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  const auto text = file_contents(record);
   std::filesystem::remove(record);
   hook("Stop");
   EXPECT_TRUE(eventually([&] { return sandbox.ok({"agents"}).find("has an inbox") == std::string::npos; }));
@@ -238,18 +237,18 @@ TEST_F(ObservedClaude, LateInboxIsFound) {
 }
 
 TEST_F(ObservedClaude, IsOfflineAfterExit) {
-  const auto name = named();
+  const auto agent_name = name();
   hook("SessionEnd", R"(,"reason":"other")");
   ASSERT_TRUE(eventually([&] { return agent().empty(); }));
-  const auto ran = sandbox.run({"send", name, "hello"});
+  const auto ran = sandbox.run({"send", agent_name, "hello"});
   EXPECT_EQ(ran.code, 5);
   EXPECT_NE(ran.err.find("only observed and offline"), std::string::npos) << ran.err;
 }
 
 TEST_F(ObservedClaude, UnsupportedModeStaysPendingWithReason) {
   const auto id = send("hello", {"--mode", "next-tool-call"});
-  EXPECT_TRUE(trace_says(id, "deferred"));
-  EXPECT_TRUE(inbox->is_quiet());
+  EXPECT_TRUE(trace_shows(id, "deferred"));
+  EXPECT_TRUE(inbox->is_empty());
 }
 
 TEST_F(ObservedAgent, ShowsReachedLimit) {
@@ -267,20 +266,20 @@ TEST_F(ObservedAgent, ShowsReachedLimit) {
 TEST_F(ObservedAgent, IsReportedAsObservedWhenHostIsNeeded) {
   hook("SessionStart", R"(,"source":"startup")");
   ASSERT_TRUE(is_in_state("idle"));
-  const auto name = string_member(agent(), "name").value_or("");
-  const auto says = [&](const std::vector<std::string>& words, const std::string& done, int code) {
+  const auto agent_name = name();
+  const auto expect_error = [&](const std::vector<std::string>& words, const std::string& done, int code) {
     const auto ran = sandbox.run(words);
     EXPECT_EQ(ran.code, code) << ran.err;
-    EXPECT_EQ(ran.err, "agent-relay: " + name +
+    EXPECT_EQ(ran.err, "agent-relay: " + agent_name +
                            " is only observed: it was started without agent-relay, so it cannot be " + done + "\n");
   };
-  says({"input", name, "x"}, "typed into", 1);
-  says({"explain", name}, "explained", 1);
-  says({"release", name}, "released", 1);
-  says({"pause", name}, "paused", 5);
+  expect_error({"input", agent_name, "x"}, "typed into", 1);
+  expect_error({"explain", agent_name}, "explained", 1);
+  expect_error({"release", agent_name}, "released", 1);
+  expect_error({"pause", agent_name}, "paused", 5);
 }
 
-TEST_F(ObservedAgent, IsGoneWithItsProcess) {
+TEST_F(ObservedAgent, EndsWithItsProcess) {
   hook("SessionStart", R"(,"source":"startup")");
   ASSERT_TRUE(is_in_state("idle"));
   process.end();

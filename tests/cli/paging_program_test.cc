@@ -1,4 +1,4 @@
-// Lists that exceed one response of the daemon: all rows are shown.
+// Lists that exceed one response of the daemon are complete.
 #include <gtest/gtest.h>
 
 #include "cli/sandbox.h"
@@ -18,7 +18,7 @@ class Paging : public ::testing::Test {
       box_.ok({"send", "Bob", "-", "--from", "Alice"}, "large number" + std::to_string(i) + std::string(kBytes, ' '));
   }
 
-  /// The messages in a listing, in order.
+  /// The numbers of the listed messages, in order.
   static std::string order_in(const std::string& out) {
     std::string found;
     for (auto at = out.find("number"); at != std::string::npos; at = out.find("number", at + 1)) found += out[at + 6];
@@ -41,7 +41,7 @@ TEST_F(Paging, InboxIsComplete) {
 
 TEST_F(Paging, SearchIsComplete) {
   EXPECT_TRUE(eventually([&] { return order_in(box_.run({"search", "large", "--json"}).out) == "01234567"; }))
-      << "the index fills by itself";
+      << "the index is built in the background";
   EXPECT_EQ(order_in(box_.ok({"search", "large", "--limit", "6", "--json"})), "234567");
 }
 

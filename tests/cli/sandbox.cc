@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <thread>
 
 #include "base/unique_fd.h"
@@ -27,16 +28,11 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kTimeout{20};  // far longer than needed on a busy machine
 constexpr std::chrono::milliseconds kPause{5};
 
-std::string contents(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
 int wait_for(pid_t pid) {
   const UniqueFd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
-  pollfd ended{process.get(), POLLIN, 0};
-  if (::poll(&ended, 1, static_cast<int>(std::chrono::milliseconds{kTimeout}.count())) == 0) {
-    ADD_FAILURE() << "process " << pid << " does not end";
+  pollfd exited{process.get(), POLLIN, 0};
+  if (::poll(&exited, 1, static_cast<int>(std::chrono::milliseconds{kTimeout}.count())) == 0) {
+    ADD_FAILURE() << "process " << pid << " does not exit";
     ::kill(pid, SIGKILL);
   }
   int status = 0;
@@ -51,10 +47,34 @@ std::string program() {
 }
 
 bool is_running(pid_t pid) {
-  // Not by /proc: there a process is dead while its threads still hold its sockets.
+  // Not from /proc, which reports a process as dead while its threads still hold its sockets.
   const UniqueFd process{static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))};
-  pollfd end{process.get(), POLLIN, 0};
-  return process && ::poll(&end, 1, 0) == 0;
+  pollfd exited{process.get(), POLLIN, 0};
+  return process && ::poll(&exited, 1, 0) == 0;
+}
+
+std::string file_contents(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+std::vector<json::object> doctor_checks(Sandbox& box, std::string_view name) {
+  std::vector<json::object> found;
+  const auto ran = box.run({"doctor", "--json"});
+  const auto report = parse_json_object(ran.out);
+  EXPECT_TRUE(report.has_value()) << ran.out << ran.err;
+  if (!report) return found;
+  for (const auto& check : report->at("checks").as_array())
+    if (string_member(check.as_object(), "check") == name) found.push_back(check.as_object());
+  return found;
+}
+
+std::vector<json::object> parse_json_lines(const std::string& text) {
+  std::vector<json::object> objects;
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);)
+    if (auto object = parse_json_object(line)) objects.push_back(*std::move(object));
+  return objects;
 }
 
 bool eventually(const std::function<bool()>& holds) {
@@ -82,17 +102,17 @@ void Background::end_input() {
   if (input_ >= 0) ::close(std::exchange(input_, -1));
 }
 
-std::string Background::out() const { return contents(out_path_); }
-std::string Background::err() const { return contents(err_path_); }
-bool Background::says(const std::string& text) const {
+std::string Background::out() const { return file_contents(out_path_); }
+std::string Background::err() const { return file_contents(err_path_); }
+bool Background::prints(const std::string& text) const {
   return eventually([&] { return out().find(text) != std::string::npos; });
 }
-bool Background::complains(const std::string& text) const {
+bool Background::prints_error(const std::string& text) const {
   return eventually([&] { return err().find(text) != std::string::npos; });
 }
 void Background::signal(int number) const { ::kill(pid_, number); }
 
-Ran Background::finish() {
+RunResult Background::finish() {
   const int code = wait_for(std::exchange(pid_, -1));
   return {code, out(), err()};
 }
@@ -151,7 +171,7 @@ pid_t Sandbox::spawn_program(std::vector<std::string> command, int input, const 
   const pid_t child = ::fork();
   if (child != 0) return child;
   if (::chdir(project_.c_str()) != 0) ::_exit(126);
-  const auto output = [&](const std::string& path) {  // none for a terminal, which is one for all three
+  const auto output = [&](const std::string& path) {  // empty for a terminal, which serves all three descriptors
     return path.empty() ? input : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   };
   if (out.empty()) {  // makes it the controlling terminal, so that Ctrl-C and resizes reach the program
@@ -167,14 +187,14 @@ pid_t Sandbox::spawn_program(std::vector<std::string> command, int input, const 
   ::_exit(127);
 }
 
-Ran Sandbox::run(const std::vector<std::string>& words, const std::string& input) {
+RunResult Sandbox::run(const std::vector<std::string>& words, const std::string& input) {
   const auto base = top_ + "/run" + std::to_string(++runs_);
-  const auto given = write(base + ".in", input);
-  const int stdin_fd = ::open(given.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto input_path = write(base + ".in", input);
+  const int stdin_fd = ::open(input_path.c_str(), O_RDONLY | O_CLOEXEC);
   const pid_t child = spawn(words, stdin_fd, base + ".out", base + ".err");
   ::close(stdin_fd);
   const int code = wait_for(child);
-  return {code, contents(base + ".out"), contents(base + ".err")};
+  return {code, file_contents(base + ".out"), file_contents(base + ".err")};
 }
 
 std::unique_ptr<Background> Sandbox::start(const std::vector<std::string>& words) {
@@ -212,6 +232,10 @@ json::object Sandbox::ok_json(std::vector<std::string> words) {
   const auto parsed = parse_json_object(out);
   EXPECT_TRUE(parsed.has_value()) << words.front() << " printed no JSON object: " << out;
   return parsed.value_or(json::object{});
+}
+
+bool Sandbox::is_connected(const std::string& name) {
+  return eventually([&] { return ("\n" + ok({"agents", "--names"})).contains("\n" + name + "\n"); });
 }
 
 pid_t Sandbox::daemon_pid() const {

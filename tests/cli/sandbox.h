@@ -1,4 +1,4 @@
-/// A temporary home and project for a test, and the real program in them.
+/// A temporary home and project for a test, in which it runs the real program.
 ///
 /// The program is from the build directory of the test. The sandbox kills every process that the test started, the daemon by
 /// its pid, and removes both directories. The program gets only PATH from the caller's environment.
@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -17,7 +18,7 @@
 namespace relay::cli_tests {
 
 /// The exit code and the output of a run.
-struct Ran {
+struct RunResult {
   int code = -1;  // 128 + signal after a signal
   std::string out;
   std::string err;
@@ -37,11 +38,11 @@ class Background {
   [[nodiscard]] std::string out() const;
   [[nodiscard]] std::string err() const;
   /// True once `text` is in stdout (or stderr), false on a timeout.
-  [[nodiscard]] bool says(const std::string& text) const;
-  [[nodiscard]] bool complains(const std::string& text) const;
+  [[nodiscard]] bool prints(const std::string& text) const;
+  [[nodiscard]] bool prints_error(const std::string& text) const;
   void signal(int number) const;
   /// Waits for its exit.
-  Ran finish();
+  RunResult finish();
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
@@ -61,9 +62,9 @@ class Sandbox {
   Sandbox& operator=(const Sandbox&) = delete;
 
   /// `agent-relay WORDS` in the project, with `input` on stdin.
-  Ran run(const std::vector<std::string>& words, const std::string& input = "");
+  RunResult run(const std::vector<std::string>& words, const std::string& input = "");
   std::unique_ptr<Background> start(const std::vector<std::string>& words);
-  /// With that terminal as stdin, stdout and stderr; the caller stops it.
+  /// Starts it with that terminal as stdin, stdout and stderr; the caller stops it.
   pid_t start_at(const std::vector<std::string>& words, const std::string& terminal);
   /// The same for another program, named by its path.
   pid_t start_program_at(const std::vector<std::string>& command, const std::string& terminal);
@@ -71,6 +72,8 @@ class Sandbox {
   std::string ok(const std::vector<std::string>& words, const std::string& input = "");
   /// The same with `--json`, parsed.
   json::object ok_json(std::vector<std::string> words);
+  /// Waits until the agent is listed as connected; false on a timeout.
+  bool is_connected(const std::string& name);
 
   [[nodiscard]] const std::string& home() const { return home_; }
   /// The system token of the daemon; empty before its first run.
@@ -80,7 +83,7 @@ class Sandbox {
   /// Creates another project directory; later runs start there.
   void enter_project(const std::string& name);
   void set(const std::string& variable, const std::string& value) { variables_[variable] = value; }
-  /// Later runs are of this user, who gets the sandbox, in this directory, which stays as it is.
+  /// Runs later commands as this user, who becomes the owner of the sandbox, in this directory, which is not changed.
   void become(uid_t user, const std::string& directory);
 
   [[nodiscard]] pid_t daemon_pid() const;
@@ -104,7 +107,16 @@ class Sandbox {
 /// False for an exited process, also for a zombie.
 bool is_running(pid_t pid);
 
-/// Polls until `holds` is true, for at most a few seconds.
+/// Polls until `holds` is true; false on a timeout.
 bool eventually(const std::function<bool()>& holds);
+
+/// The bytes of the file; empty when there is none.
+std::string file_contents(const std::string& path);
+
+/// The checks of that name in the report of `doctor`.
+std::vector<json::object> doctor_checks(Sandbox& box, std::string_view name);
+
+/// The objects in text with one JSON object per line, as `--json` prints lists; other lines are skipped.
+std::vector<json::object> parse_json_lines(const std::string& text);
 
 }  // namespace relay::cli_tests

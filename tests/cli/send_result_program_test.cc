@@ -1,11 +1,9 @@
-// What the program says of a message is what became of it.
+// Every command reports the same result of a message.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <fstream>
-#include <iterator>
-#include <sstream>
+#include <algorithm>
 
 #include "base/format.h"
 #include "cli/sandbox.h"
@@ -13,7 +11,7 @@
 namespace relay::cli_tests {
 namespace {
 
-std::size_t lines_in(const std::string& text) {
+std::size_t line_count(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
@@ -23,13 +21,11 @@ struct SendResults : testing::Test {
     box.ok({"up"});
     box.ok({"chat", "--name", "Bob"});
   }
-  /// Of a message in every view; when they differ, what each of them says.
+  /// The state of a message in every view; all of them when they differ.
   std::string state_of(const std::string& id) {
     std::string in_log;
-    std::istringstream lines{box.ok({"log", "--json"})};
-    for (std::string line; std::getline(lines, line);)
-      if (const auto message = parse_json_object(line); message && string_member(*message, "id") == id)
-        in_log = string_member(*message, "status").value_or("none");
+    for (const auto& message : parse_json_lines(box.ok({"log", "--json"})))
+      if (string_member(message, "id") == id) in_log = string_member(message, "status").value_or("none");
     const auto read = string_member(box.ok_json({"read", id}), "status").value_or("none");
     const auto trace = box.ok_json({"trace", id});
     const auto traced = string_member(trace.at("deliveries").as_array().back().as_object(), "state").value_or("none");
@@ -39,7 +35,7 @@ struct SendResults : testing::Test {
   bool reaches_state(const std::string& id, const std::string& state) {
     return eventually([&] { return state_of(id) == state; });
   }
-  /// A line of shell, with $RELAY for the program; its exit code.
+  /// Runs a line of shell, where $RELAY is the program; returns its exit code.
   int shell(const std::string& line) {
     const int status = std::system(
         format("cd '{}' && export AGENT_RELAY_HOME='{}' RELAY='{}' && {}", box.project(), box.home(), program(), line)
@@ -57,11 +53,11 @@ TEST_F(SendResults, MessageWithUnknownResultIsStoredOnceUnderId) {
   ASSERT_NE(at, std::string::npos) << first.err;
   const auto id = first.err.substr(at + 5, first.err.find(' ', at + 5) - at - 5);
   box.ok({"send", "Bob", "only once", "--id", id});
-  EXPECT_EQ(lines_in(box.ok({"inbox", "Bob"})), 1u);
+  EXPECT_EQ(line_count(box.ok({"inbox", "Bob"})), 1u);
 }
 
-TEST_F(SendResults, AgentsAreConnectedOrNotAndIdleIsAState) {
-  std::string agents;  // the daemon reads the BYE of the chat in its own time
+TEST_F(SendResults, AgentsHaveConnectedInsteadOfIdle) {
+  std::string agents;  // the daemon may read the BYE of the chat later
   EXPECT_TRUE(eventually([&] {
     agents = box.ok({"agents", "--all", "--json"});
     return agents.contains(R"("connected":false)");
@@ -71,9 +67,9 @@ TEST_F(SendResults, AgentsAreConnectedOrNotAndIdleIsAState) {
 
 TEST_F(SendResults, MessageCountsAgreeEverywhereAndAfterRestart) {
   box.ok({"chat", "--name", "Alice"}, "@Bob one\n@Bob two\n");
-  box.ok({"send", "Alice", "for later"});  // by the sandbox's own name, tester
+  box.ok({"send", "Alice", "for later"});  // from $USER, tester
   const auto bob = box.start({"chat", "--name", "Bob"});
-  ASSERT_TRUE(bob->says("two"));
+  ASSERT_TRUE(bob->prints("two"));
   const auto counts_in = [](const json::object& answer) {
     std::string all;
     for (const auto& value : answer.at("agents").as_array()) {
@@ -86,9 +82,8 @@ TEST_F(SendResults, MessageCountsAgreeEverywhereAndAfterRestart) {
   };
   const auto listed = [&] { return counts_in(box.ok_json({"agents", "--all"})); };
   const auto in_file = [&] {
-    std::ifstream file{box.workspace_directory() + "/agents.json"};
-    const auto text = parse_json_object(std::string{std::istreambuf_iterator{file}, {}});
-    return text ? counts_in(*text) : std::string{};
+    const auto agents = parse_json_object(file_contents(box.workspace_directory() + "/agents.json"));
+    return agents ? counts_in(*agents) : std::string{};
   };
   const std::string expected = "Alice 2 0; Bob 0 2; tester 1 0; ";
   EXPECT_TRUE(eventually([&] { return listed() == expected; })) << listed();
@@ -101,25 +96,26 @@ TEST_F(SendResults, MessageCountsAgreeEverywhereAndAfterRestart) {
   EXPECT_TRUE(eventually([&] { return in_file() == expected; })) << in_file();
 }
 
-TEST_F(SendResults, DuplicateHasOneStateInEveryView) {
-  const auto id = *string_member(box.ok_json({"send", "Bob", "soon gone", "--ttl", "1ms"}), "id");
+TEST_F(SendResults, RedeliveryHasOneStateInEveryView) {
+  const auto id = *string_member(box.ok_json({"send", "Bob", "expires soon", "--ttl", "1ms"}), "id");
   ASSERT_TRUE(reaches_state(id, "expired")) << state_of(id);
   box.ok({"dead", "redeliver", id});
   EXPECT_EQ(state_of(id), "queued");
   const auto bob = box.start({"chat", "--name", "Bob", "--listen"});
-  ASSERT_TRUE(bob->says("soon gone"));
+  ASSERT_TRUE(bob->prints("expires soon"));
   EXPECT_TRUE(reaches_state(id, "delivered")) << state_of(id);
 }
 
 TEST_F(SendResults, FlushedRedeliveryHasOneStateInEveryView) {
-  const auto id = *string_member(box.ok_json({"send", "Bob", "held back", "--ttl", "1ms", "--mode", "manual"}), "id");
+  const auto id =
+      *string_member(box.ok_json({"send", "Bob", "held message", "--ttl", "1ms", "--mode", "manual"}), "id");
   ASSERT_TRUE(reaches_state(id, "expired")) << state_of(id);
   const auto bob = box.start({"chat", "--name", "Bob", "--listen"});
-  ASSERT_TRUE(eventually([&] { return box.ok({"agents", "--names"}).find("Bob\n") != std::string::npos; }));
+  ASSERT_TRUE(box.is_connected("Bob"));
   box.ok({"dead", "redeliver", id});
   ASSERT_TRUE(reaches_state(id, "deferred")) << state_of(id);
   EXPECT_EQ(box.ok({"flush", "Bob"}), "released 1 message for Bob\n");
-  ASSERT_TRUE(bob->says("held back"));
+  ASSERT_TRUE(bob->prints("held message"));
   EXPECT_TRUE(reaches_state(id, "delivered")) << state_of(id);
 }
 
@@ -132,14 +128,14 @@ TEST_F(SendResults, LinesAfterQuitAreNotSent) {
 
 TEST_F(SendResults, LoneAtSignIsUsageError) {
   EXPECT_EQ(box.run({"chat", "--name", "Alice"}, "@Bob hello\n@ only for Carol\n").code, 2);
-  EXPECT_EQ(lines_in(box.ok({"inbox", "Bob"})), 1u);
+  EXPECT_EQ(line_count(box.ok({"inbox", "Bob"})), 1u);
 }
 
 TEST_F(SendResults, InvalidUtf8IsRefused) {
   const auto ran = box.run({"chat", "--name", "Alice"}, "@Bob \xff\xfe\n");
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.err.find("not UTF-8"), std::string::npos) << ran.err;
-  EXPECT_EQ(lines_in(box.ok({"inbox", "Bob"})), 0u);
+  EXPECT_EQ(line_count(box.ok({"inbox", "Bob"})), 0u);
 }
 
 TEST_F(SendResults, MessageWithoutRecipientIsReported) {
@@ -150,12 +146,12 @@ TEST_F(SendResults, MessageWithoutRecipientIsReported) {
 }
 
 TEST_F(SendResults, LogOfNameHasItsMessages) {
-  box.ok({"send", "*", "before Carol came"});
+  box.ok({"send", "*", "before Carol joined"});
   box.ok({"chat", "--name", "Carol"}, "@Bob from Carol\n");
   box.ok({"send", "Carol", "to Carol"});
   const auto log = box.ok({"log", "Carol"});
-  EXPECT_EQ(lines_in(log), 2u) << log;
-  EXPECT_EQ(log.find("before Carol came"), std::string::npos) << log;
+  EXPECT_EQ(line_count(log), 2u) << log;
+  EXPECT_EQ(log.find("before Carol joined"), std::string::npos) << log;
 }
 
 TEST_F(SendResults, IdOfAnotherProjectIsUnknown) {

@@ -1,5 +1,5 @@
-/// A wrapped program beside the same program without us: which of its standard descriptors are terminals, the bytes that
-/// pass, the end of its input, and how it ends.
+/// Compares a program under agent-relay with the same program alone: the kinds of its standard descriptors, the bytes, the
+/// end of its input, and its exit.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -12,7 +12,6 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "base/unique_fd.h"
 #include "cli/sandbox.h"
@@ -26,25 +25,21 @@ using Kinds = std::array<Kind, 3>;
 
 constexpr std::string_view kTyped = "hello\n";
 
-std::string contents(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-struct Seen {
-  std::string report;    // by the probe itself
-  std::string out, err;  // of pipes
-  int status = -1;       // as waitpid tells it
-  bool operator==(const Seen&) const = default;
+struct ProbeResult {
+  std::string report;    // written by the probe
+  std::string out, err;  // output to pipes
+  int status = -1;       // of waitpid
+  bool operator==(const ProbeResult&) const = default;
 };
-std::ostream& operator<<(std::ostream& out, const Seen& seen) {
-  return out << "report: " << seen.report << " out: " << seen.out << " err: " << seen.err << " status: " << seen.status;
+std::ostream& operator<<(std::ostream& out, const ProbeResult& result) {
+  return out << "report: " << result.report << " out: " << result.out << " err: " << result.err
+             << " status: " << result.status;
 }
 
-/// One run with descriptors of these kinds, at a terminal of its own.
-class Seat {
+/// One run with descriptors of these kinds, on its own pseudo-terminal.
+class ProbeRun {
  public:
-  explicit Seat(Kinds kinds) : kinds_{kinds} {
+  explicit ProbeRun(Kinds kinds) : kinds_{kinds} {
     int controller = -1, peer = -1;
     EXPECT_EQ(::openpty(&controller, &peer, nullptr, nullptr, nullptr), 0);
     controller_.reset(controller);
@@ -57,7 +52,7 @@ class Seat {
     }
   }
 
-  Seen run(Sandbox& box, std::vector<std::string> command, const std::string& report) {
+  ProbeResult run(Sandbox& box, std::vector<std::string> command, const std::string& report) {
     command.insert(command.end(), {report, "7"});
     std::filesystem::remove(report);
     const pid_t pid = start(box, command);
@@ -71,36 +66,36 @@ class Seat {
     pipes_[0].second.reset();
     if (kinds_[0] == Kind::Terminal) {
       type(kTyped);
-      // Only then is it sure that the terminal passes single keys.
-      EXPECT_TRUE(until([&] { return contents(report).contains("copied"); })) << contents(report);
+      // After that the terminal certainly passes single keys.
+      EXPECT_TRUE(until([&] { return file_contents(report).contains("copied"); })) << file_contents(report);
       type("\x04");
     }
-    Seen seen;
+    ProbeResult result;
     EXPECT_TRUE(until([&] {
-      drain(pipes_[1].first.get(), seen.out);
-      drain(pipes_[2].first.get(), seen.err);
-      return ::waitpid(pid, &seen.status, WNOHANG) == pid;
-    })) << "it does not end";
-    drain(pipes_[1].first.get(), seen.out);
-    drain(pipes_[2].first.get(), seen.err);
-    seen.report = contents(report);
-    return seen;
+      drain(pipes_[1].first.get(), result.out);
+      drain(pipes_[2].first.get(), result.err);
+      return ::waitpid(pid, &result.status, WNOHANG) == pid;
+    })) << "it does not exit";
+    drain(pipes_[1].first.get(), result.out);
+    drain(pipes_[2].first.get(), result.err);
+    result.report = file_contents(report);
+    return result;
   }
 
  private:
   pid_t start(Sandbox& box, const std::vector<std::string>& command) {
-    const auto of = [&](std::size_t fd) {
+    const auto descriptor = [&](std::size_t fd) {
       if (kinds_[fd] == Kind::Terminal) return peer_.get();
       if (kinds_[fd] == Kind::Nothing) return -1;
       return fd == 0 ? pipes_[0].first.get() : pipes_[fd].second.get();
     };
-    const std::array wanted = {of(0), of(1), of(2)};
+    const std::array descriptors = {descriptor(0), descriptor(1), descriptor(2)};
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
     ::setsid();
     ::ioctl(peer_.get(), TIOCSCTTY, 0);
-    for (int fd = 0; const int given : wanted)
-      ::dup2(given >= 0 ? given : ::open("/dev/null", O_RDWR | O_CLOEXEC), fd++);
+    for (int fd = 0; const int source : descriptors)
+      ::dup2(source >= 0 ? source : ::open("/dev/null", O_RDWR | O_CLOEXEC), fd++);
     ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     ::setenv("AGENT_RELAY_HOME", box.home().c_str(), 1);
     if (::chdir(box.project().c_str()) != 0) ::_exit(126);
@@ -124,7 +119,7 @@ class Seat {
     }
   }
 
-  /// Reads the terminal meanwhile, as a person does.
+  /// Polls, and reads the terminal meanwhile.
   bool until(const std::function<bool()>& holds) {
     return eventually([&] {
       drain(controller_.get(), screen_);
@@ -139,37 +134,37 @@ class Seat {
 };
 
 struct Streams : ::testing::Test {
-  /// The same script with `$relay` as a wrapped run and as a plain one.
+  /// The script has the same output and status with `agent-relay run` as `$relay` and with nothing.
   void expect_same(const std::string& script) {
     const auto path = box.write(box.project() + "/script", script);
-    const auto bare = run_bash(path, "");
+    const auto plain = run_bash(path, "");
     const auto wrapped = run_bash(path, program() + " run");
-    EXPECT_EQ(wrapped, bare) << script;
+    EXPECT_EQ(wrapped, plain) << script;
   }
   std::string run_bash(const std::string& path, const std::string& relay) {
     const auto command =
         "cd " + box.project() + " && AGENT_RELAY_HOME=" + box.home() + " relay='" + relay + "' bash " + path + " 2>&1";
-    std::string said;
+    std::string output;
     FILE* pipe = ::popen(command.c_str(), "r");
     std::array<char, 4096> buffer;
-    while (const auto got = ::fread(buffer.data(), 1, buffer.size(), pipe)) said.append(buffer.data(), got);
+    while (const auto got = ::fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), got);
     const int status = ::pclose(pipe);
-    return said + "\nstatus " + std::to_string(status);
+    return output + "\nstatus " + std::to_string(status);
   }
 
   Sandbox box;
 };
 
-TEST_F(Streams, MatchBareRunInAllTwentySevenCases) {
+TEST_F(Streams, MatchPlainRunForAllDescriptorKinds) {
   for (const auto in : kKinds)
     for (const auto out : kKinds)
       for (const auto err : kKinds) {
         const Kinds kinds = {in, out, err};
         const auto report = box.project() + "/report";
-        const auto bare = Seat{kinds}.run(box, {STREAM_PROBE}, report);
-        const auto wrapped = Seat{kinds}.run(box, {program(), "-n", "Probe", STREAM_PROBE}, report);
-        EXPECT_EQ(wrapped, bare) << static_cast<int>(in) << static_cast<int>(out) << static_cast<int>(err);
-        EXPECT_EQ(WEXITSTATUS(bare.status), 7);
+        const auto plain = ProbeRun{kinds}.run(box, {STREAM_PROBE}, report);
+        const auto wrapped = ProbeRun{kinds}.run(box, {program(), "-n", "Probe", STREAM_PROBE}, report);
+        EXPECT_EQ(wrapped, plain) << static_cast<int>(in) << static_cast<int>(out) << static_cast<int>(err);
+        EXPECT_EQ(WEXITSTATUS(plain.status), 7);
       }
 }
 
@@ -196,7 +191,7 @@ TEST_F(Streams, ReportExitCodeAndSignal) {
   expect_same("$relay sh -c 'kill -KILL $$' </dev/null | cat; echo ${PIPESTATUS[0]}");
 }
 
-TEST_F(Streams, EndProgramWhenReaderIsGone) {
+TEST_F(Streams, EndProgramWhenReaderCloses) {
   expect_same("$relay yes </dev/null | head -1; echo ${PIPESTATUS[0]}");
   expect_same("trap '' PIPE; $relay sh -c 'yes; echo $?' </dev/null 2>&1 | head -1; echo ${PIPESTATUS[0]}");
 }
@@ -224,8 +219,8 @@ TEST_F(Streams, HaveNoInstructionsForModel) {
     box.write(box.project() + "/" + name, "#!/bin/sh\necho \"$@\" ${OPENCODE_CONFIG_CONTENT:-no configuration}\n");
     std::filesystem::permissions(box.project() + "/" + name, std::filesystem::perms::owner_all);
     expect_same("$relay ./" + agent + " hello </dev/null | cat");
-    const auto script = box.write(box.project() + "/told", "$relay ./" + agent + " hello </dev/null | cat");
-    EXPECT_NE(run_bash(script, program() + " run --instructions"), run_bash(script, "")) << "asked for";
+    const auto script = box.write(box.project() + "/instructed", "$relay ./" + agent + " hello </dev/null | cat");
+    EXPECT_NE(run_bash(script, program() + " run --instructions"), run_bash(script, "")) << "with --instructions";
   }
 }
 
@@ -235,7 +230,7 @@ TEST_F(Streams, AreNotReadOrTypedInto) {
   ASSERT_TRUE(eventually([&] { return box.run({"agents"}).out.contains("no terminal"); })) << box.run({"agents"}).out;
   EXPECT_TRUE(box.ok({"explain", "Pipe"}).contains("it runs without a terminal: nothing is typed"));
   EXPECT_EQ(box.ok_json({"explain", "Pipe"}).at("headless"), true);
-  for (const auto& words : {std::vector<std::string>{"input", "Pipe", "words"}, {"attach", "Pipe", "--print"}}) {
+  for (const auto& words : {std::vector<std::string>{"input", "Pipe", "text"}, {"attach", "Pipe", "--print"}}) {
     const auto refused = box.run(words);
     EXPECT_NE(refused.code, 0);
     EXPECT_TRUE(refused.err.contains("Pipe runs without a terminal")) << refused.err;

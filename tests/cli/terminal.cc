@@ -17,7 +17,7 @@ Terminal::Terminal(Sandbox& box, const std::vector<std::string>& words, unsigned
   pid_ = box.start_at(words, open(columns));
 }
 
-Terminal::Terminal(Sandbox& box, const SimClient& other) { pid_ = box.start_program_at(other.command, open()); }
+Terminal::Terminal(Sandbox& box, const Program& other) { pid_ = box.start_program_at(other.command, open()); }
 
 std::string Terminal::open(unsigned short columns) {
   master_ = ::posix_openpt(O_RDWR | O_NOCTTY);
@@ -61,9 +61,9 @@ void Terminal::read_all_raw(const std::function<void(std::string_view)>& take) {
   }
 }
 
-bool Terminal::read_some(std::size_t chunk, int patience_ms) {
+bool Terminal::read_some(std::size_t chunk, int timeout_ms) {
   pollfd watched{master_, POLLIN, 0};
-  if (::poll(&watched, 1, patience_ms) <= 0) return false;
+  if (::poll(&watched, 1, timeout_ms) <= 0) return false;
   std::string buffer(chunk, '\0');
   const auto count = ::read(master_, buffer.data(), buffer.size());
   for (const char c : buffer.substr(0, count > 0 ? static_cast<std::size_t>(count) : 0))
@@ -72,16 +72,16 @@ bool Terminal::read_some(std::size_t chunk, int patience_ms) {
 }
 
 bool Terminal::shows(const std::string& text, std::size_t chunk) {
-  std::size_t looked_at = 0;
+  std::size_t searched = 0;
   return eventually([&] {
     while (read_some(chunk)) {}
-    const bool there = screen_.find(text, looked_at) != std::string::npos;
-    looked_at = screen_.size() > text.size() ? screen_.size() - text.size() : 0;
-    return there;
+    const bool found = screen_.find(text, searched) != std::string::npos;
+    searched = screen_.size() > text.size() ? screen_.size() - text.size() : 0;
+    return found;
   });
 }
 
-std::string Terminal::unfolded() const {
+std::string Terminal::unwrapped() const {
   auto text = screen_;
   for (auto at = text.find("\n  "); at != std::string::npos; at = text.find("\n  ", at)) text.replace(at, 3, " ");
   return text;
@@ -89,12 +89,12 @@ std::string Terminal::unfolded() const {
 
 int Terminal::finish() {
   int status = 0;
-  const bool ended = eventually([&] {
+  const bool exited = eventually([&] {
     while (read_some(4096)) {}
     return ::waitpid(pid_, &status, WNOHANG) != 0;
   });
-  EXPECT_TRUE(ended) << "it does not end; the screen says: " << screen_;
-  if (ended) pid_ = -1;
+  EXPECT_TRUE(exited) << "it does not exit; the screen is: " << screen_;
+  if (exited) pid_ = -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -1,4 +1,4 @@
-/// A program on a terminal of its own: typed input is echoed, its output appears on the screen.
+/// A program on its own pseudo-terminal: typed input is echoed, its output appears on the screen.
 ///
 /// The screen is read only when the test reads it, so an unread terminal is a slow one. Killed with the test.
 #pragma once
@@ -14,11 +14,11 @@ namespace relay::cli_tests {
 
 class Terminal {
  public:
-  struct SimClient {
+  struct Program {
     std::vector<std::string> command;  // starts with a path
   };
   Terminal(Sandbox& box, const std::vector<std::string>& words, unsigned short columns = 80);  // 24 rows
-  Terminal(Sandbox& box, const SimClient& other);
+  Terminal(Sandbox& box, const Program& other);
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
@@ -31,19 +31,19 @@ class Terminal {
   void read_all();
   /// The same, unchanged bytes, for a terminal model.
   void read_all_raw(const std::function<void(std::string_view)>& take);
-  /// Forgets the output read so far.
-  void forget() { screen_.clear(); }
+  /// Discards the output read so far.
+  void clear() { screen_.clear(); }
   /// All output read so far, with the line ends of the program.
   [[nodiscard]] const std::string& screen() const { return screen_; }
   /// The same with wrapped lines joined.
-  [[nodiscard]] std::string unfolded() const;
+  [[nodiscard]] std::string unwrapped() const;
   /// Waits for the exit and returns the exit code.
   int finish();
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
   std::string open(unsigned short columns = 80);
-  bool read_some(std::size_t chunk, int patience_ms = 10);
+  bool read_some(std::size_t chunk, int timeout_ms = 10);
 
   int master_ = -1;
   pid_t pid_ = -1;

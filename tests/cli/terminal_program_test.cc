@@ -1,4 +1,4 @@
-// Chat as a person sees it, at a terminal.
+// Chat on a terminal.
 #include <gtest/gtest.h>
 
 #include "cli/terminal.h"
@@ -6,7 +6,7 @@
 namespace relay::cli_tests {
 namespace {
 
-constexpr unsigned short kWide = 200;  // columns: a sentence is one line
+constexpr unsigned short kWide = 200;  // columns, so that no notice is wrapped
 
 class OnTerminal : public ::testing::Test {
  protected:
@@ -26,7 +26,7 @@ TEST_F(OnTerminal, ChatPrintsGreeting) {
   alice.type("hello\n");
   EXPECT_TRUE(alice.shows("no recipient; write: @NAME TEXT"));
   alice.type("/quit\n");
-  EXPECT_EQ(alice.finish(), 0) << "a slip is told and forgotten";
+  EXPECT_EQ(alice.finish(), 0) << "on a terminal an error does not set the exit code";
 }
 
 TEST_F(OnTerminal, ChatCommandIsNeverSent) {
@@ -50,7 +50,7 @@ TEST_F(OnTerminal, EnterRetriesConnection) {
   box_.kill_daemon();
   ASSERT_TRUE(alice.shows(
       "lost the connection to the daemon; your messages are stored and sent when the daemon is running; start it"));
-  for (int i = 0; i < 20; ++i) {  // each failed attempt makes the next wait longer, up to half a minute
+  for (int i = 0; i < 20; ++i) {  // each failed attempt makes the back-off longer, up to half a minute
     alice.type("\n");
     (void)box_.run({"agents"});
   }
@@ -77,8 +77,8 @@ TEST_F(OnTerminal, SlowTerminalGetsEverythingInOrder) {
   box_.ok({"send", "Alice", "-", "--from", "Carol"}, large + "end of it");
 
   Terminal alice{box_, {"chat", "--name", "Alice"}};
-  // Nobody reads the screen until everything is there to be shown; then in sips.
-  ASSERT_TRUE(eventually([&] { return box_.ok({"agents"}).find("Alice") != std::string::npos; }));
+  // The test reads the screen only now, in small blocks.
+  ASSERT_TRUE(box_.is_connected("Alice"));
   ASSERT_TRUE(alice.shows("end of it", 100));
   std::string::size_type at = 0;
   for (int i = 0; i < kLines; ++i) {

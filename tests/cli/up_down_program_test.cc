@@ -16,10 +16,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Sends a message from Bob to himself and waits until it is in events.jsonl.
+void store_message(Sandbox& box, const std::string& body) {
+  box.ok({"chat", "--name", "Bob"}, "@Bob " + body + "\n");
+  const auto log = box.workspace_directory() + "/events.jsonl";
+  ASSERT_TRUE(eventually([&] { return fs::exists(log) && fs::file_size(log) > 0; }));
+}
+
+void remove_database(const Sandbox& box) {
+  for (const auto& entry : fs::directory_iterator{box.workspace_directory()})
+    if (entry.path().filename().string().starts_with("messages.sqlite")) fs::remove(entry.path());
+}
+
 TEST(Up, ReturnsWhenWorkspaceIsReady) {
   Sandbox box;
-  const auto said = box.ok({"up"});
-  EXPECT_NE(said.find("the workspace of " + box.project() + " is open"), std::string::npos) << said;
+  const auto printed = box.ok({"up"});
+  EXPECT_NE(printed.find("the workspace of " + box.project() + " is open"), std::string::npos) << printed;
   const auto status = box.ok_json({"status"});
   EXPECT_EQ(integer_member(status, "pid"), box.daemon_pid());
   EXPECT_EQ(string_member(*object_member(status, "project"), "root"), box.project());
@@ -56,46 +68,36 @@ TEST(Up, RewritesSystemToken) {
   box.ok({"agents"});
 }
 
-TEST(Up, MemoryMessagesAreNoMissingStore) {
+TEST(Up, LostMemoryMessagesAreNotReportedAsDamage) {
   Sandbox box;
   box.ok({"up", "--storage", "memory"});
-  box.ok({"chat", "--name", "Bob"}, "@Bob gone with the daemon\n");
-  const auto log = box.workspace_directory() + "/events.jsonl";
-  ASSERT_TRUE(eventually([&] { return fs::exists(log) && fs::file_size(log) > 0; }));
+  store_message(box, "lost with the daemon");
   box.ok({"down", "--all"});
   box.ok({"up"});
   EXPECT_EQ(box.ok({"status"}).find("lost"), std::string::npos);
-  box.ok({"chat", "--name", "Bob"}, "@Bob stored\n");
-  ASSERT_TRUE(eventually([&] { return fs::exists(log) && fs::file_size(log) > 0; }));
+  store_message(box, "stored");
   box.kill_daemon();
-  for (const auto& entry : fs::directory_iterator{box.workspace_directory()})
-    if (entry.path().filename().string().starts_with("messages.sqlite")) fs::remove(entry.path());
+  remove_database(box);
   box.ok({"up"});
-  EXPECT_NE(box.ok({"status"}).find("at least"), std::string::npos) << "such a store is missed";
+  EXPECT_NE(box.ok({"status"}).find("at least"), std::string::npos) << "a missing store is reported";
 }
 
 TEST(Up, EmptiedStoreIsReported) {
   Sandbox box;
   box.ok({"up"});
-  box.ok({"chat", "--name", "Bob"}, "@Bob stored\n");
-  const auto log = box.workspace_directory() + "/events.jsonl";
-  ASSERT_TRUE(eventually([&] { return fs::exists(log) && fs::file_size(log) > 0; }));
+  store_message(box, "stored");
   EXPECT_EQ(box.ok({"doctor", "--json"}).find("\"damage\""), std::string::npos);
   box.kill_daemon();
-  for (const auto& entry : fs::directory_iterator{box.workspace_directory()})
-    if (entry.path().filename().string().starts_with("messages.sqlite")) fs::remove(entry.path());
+  remove_database(box);
   box.write(box.workspace_directory() + "/messages.sqlite", "");
   box.ok({"up"});
   const std::string lost = "at least 1 acknowledged message is lost";
   const auto status = box.ok({"status"});
   EXPECT_NE(status.find(lost), std::string::npos) << status;
-  EXPECT_NE(status.find("messages.sqlite is empty and a new one was begun"), std::string::npos) << status;
+  EXPECT_NE(status.find("messages.sqlite is empty; a new one was started"), std::string::npos) << status;
   const auto doctor = box.run({"doctor", "--json"});
   EXPECT_EQ(doctor.code, 1);
-  const auto found = parse_json_object(doctor.out).value();
-  json::object damage;
-  for (const auto& check : found.at("checks").as_array())
-    if (string_member(check.as_object(), "check") == "damage") damage = check.as_object();
+  const auto damage = doctor_checks(box, "damage").at(0);
   EXPECT_EQ(string_member(damage, "status"), "problem") << doctor.out;
   EXPECT_NE(string_member(damage, "message").value_or("").find(lost), std::string::npos) << doctor.out;
   EXPECT_NE(string_member(damage, "fix").value_or("").find("check the disk"), std::string::npos) << doctor.out;
@@ -119,15 +121,15 @@ TEST(Up, StartsNewDaemonWhenOldOneStops) {
   box.kill_daemon();
   const auto path = box.home() + "/daemon.sock";
   fs::remove(path);
-  sockaddr_un place{};
-  place.sun_family = AF_UNIX;
-  path.copy(place.sun_path, sizeof place.sun_path - 1);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
   UniqueFd dying{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  ASSERT_EQ(::bind(dying.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place), 0);
+  ASSERT_EQ(::bind(dying.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(::listen(dying.get(), 1), 0);
   const auto up = box.start({"up"});
   pollfd caller{dying.get(), POLLIN, 0};
-  ASSERT_EQ(::poll(&caller, 1, 20'000), 1);  // it waits for an answer now
+  ASSERT_EQ(::poll(&caller, 1, 20'000), 1);  // `up` waits for a response now
   dying.reset();
   const auto ran = up->finish();
   EXPECT_EQ(ran.code, 0) << ran.err;
@@ -138,16 +140,16 @@ TEST(Up, OpensAnotherProjectInSameDaemon) {
   Sandbox box;
   box.ok({"up"});
   const auto pid = box.daemon_pid();
-  const auto age = [&](const char* what) { return integer_member(box.ok_json({"status"}), what).value_or(-1); };
-  ASSERT_TRUE(eventually([&] { return age("uptime") > 20; }));
-  const auto earlier = age("uptime");
+  const auto uptime = [&] { return integer_member(box.ok_json({"status"}), "uptime").value_or(-1); };
+  ASSERT_TRUE(eventually([&] { return uptime() > 20; }));
+  const auto earlier = uptime();
   box.enter_project("other");
   const auto before = box.run({"status"});
   EXPECT_EQ(before.code, 3);
   EXPECT_NE(before.err.find("is not open"), std::string::npos) << before.err;
   box.ok({"up"});
   EXPECT_EQ(box.daemon_pid(), pid);
-  EXPECT_GE(age("uptime"), earlier) << "the age of the daemon, not of its newest workspace";
+  EXPECT_GE(uptime(), earlier) << "of the daemon, not of its newest workspace";
   const auto status = box.ok_json({"status"});
   EXPECT_LE(integer_member(status, "workspaceUptime").value_or(-1),
             integer_member(status, "uptime").value_or(0) - earlier + 1);
@@ -162,7 +164,7 @@ TEST(Up, ListensAtAdditionalSocket) {
   EXPECT_TRUE(connection->say_hello(box.system_token()).has_value());
 }
 
-TEST(Up, KeepsEverythingPrivate) {
+TEST(Up, CreatesPrivateFilesAndSockets) {
   Sandbox box;
   box.ok({"up"});
   for (const auto& [path, mode] : {std::pair{box.home(), 0700U},
@@ -178,9 +180,9 @@ TEST(Up, KeepsEverythingPrivate) {
 TEST(Up, ForegroundDaemonStopsOnRequest) {
   Sandbox box;
   const auto daemon = box.start({"up", "--foreground"});
-  ASSERT_TRUE(daemon->complains("listening"));
+  ASSERT_TRUE(daemon->prints_error("listening"));
   box.ok({"status"});
-  EXPECT_EQ(box.run({"up", "--foreground"}).code, 5) << "there is one already";
+  EXPECT_EQ(box.run({"up", "--foreground"}).code, 5) << "another daemon is running";
   daemon->signal(SIGTERM);
   EXPECT_EQ(daemon->finish().code, 0);
   EXPECT_EQ(box.run({"status"}).code, 3);
@@ -190,7 +192,7 @@ TEST(Up, RecoversAfterKill) {
   Sandbox box;
   box.ok({"up"});
   auto bob = box.start({"chat", "--name", "Bob", "--listen"});
-  ASSERT_TRUE(eventually([&] { return box.ok({"agents"}).find("Bob") != std::string::npos; }));
+  ASSERT_TRUE(box.is_connected("Bob"));
   box.ok({"send", "Bob", "before", "--wait"});
   box.kill_daemon();
   EXPECT_EQ(box.run({"--no-start", "log"}).code, 3);
@@ -245,7 +247,7 @@ TEST(Down, ClosesThisProjectOnly) {
   box.ok({"up"});
   box.ok({"down"});
   EXPECT_EQ(box.run({"status"}).code, 3);
-  EXPECT_EQ(box.run({"down"}).code, 0) << "a second one is harmless";
+  EXPECT_EQ(box.run({"down"}).code, 0) << "a second `down` is harmless";
   box.enter_project("project");
   box.ok({"status"});
 }
@@ -275,7 +277,7 @@ TEST(Down, ProcessInAgentPausesOnlyItself) {
   Sandbox box;
   box.ok({"up"});
   const auto chat = box.start({"chat", "--name", "Zed"});
-  ASSERT_TRUE(eventually([&] { return box.ok({"agents", "--names"}).find("Zed") != std::string::npos; }));
+  ASSERT_TRUE(box.is_connected("Zed"));
   const auto inside = [&](const std::string& name) { return box.run({"run", "-n", "X", program(), "pause", name}); };
   const auto refused = inside("Zed");
   EXPECT_EQ(refused.code, 5);
@@ -284,16 +286,13 @@ TEST(Down, ProcessInAgentPausesOnlyItself) {
   box.ok({"pause", "Zed"});
 }
 
-/// Known to the daemon, and started without a host.
-TEST(Hostless, ConnectedProgramIsNamedWithoutSuggestion) {
+/// An agent that is connected without a host.
+TEST(Hostless, ConnectedProgramIsReportedWithoutSuggestion) {
   Sandbox box;
   box.ok({"up"});
   const auto agent = box.start({"run", "-n", "Ed", "sleep", "60"});
   const auto chat = box.start({"chat", "--name", "Zed"});
-  ASSERT_TRUE(eventually([&] {
-    const auto names = box.ok({"agents", "--names"});
-    return names.find("Zed") != std::string::npos && names.find("Ed\n") != std::string::npos;
-  }));
+  ASSERT_TRUE(box.is_connected("Zed") && box.is_connected("Ed"));
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"input", "Zed", "x"}, {"explain", "Zed"}, {"release", "Zed"}}) {
     const auto ran = box.run(words);
@@ -303,7 +302,7 @@ TEST(Hostless, ConnectedProgramIsNamedWithoutSuggestion) {
     EXPECT_EQ(ran.err.find("did you mean"), std::string::npos) << ran.err;
   }
   EXPECT_NE(box.run({"release", "Zed"}).err.find("stop it where it runs"), std::string::npos);
-  EXPECT_NE(box.run({"explain", "Edd"}).err.find("did you mean Ed?"), std::string::npos) << "nobody knows that name";
+  EXPECT_NE(box.run({"explain", "Edd"}).err.find("did you mean Ed?"), std::string::npos) << "the name is unknown";
   agent->signal(SIGTERM);
 }
 
