@@ -54,7 +54,7 @@ void Link::Machine::on_frame(const protocol::Envelope& envelope) {
     case MessageType::ChannelMessage: return on_delivery(envelope);
     case MessageType::Pause: return on_pause(envelope);
     case MessageType::Cancel: return on_cancel(envelope);
-    default:  // programs may handle further types
+    default:  // programs may handle other types
       if (!requests_.answer(envelope)) listener_.on_frame(envelope);
   }
 }

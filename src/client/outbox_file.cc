@@ -5,7 +5,7 @@ namespace relay::client {
 Result<void> OutboxFile::rewrite(std::string_view epoch, std::uint64_t next, const std::deque<OutboxEntry>& entries) {
   std::string bytes;
   append_first_record(bytes, epoch, entries.empty() ? next : entries.front().number);
-  // Numbers between two live entries were answered; recording that keeps them from looking damaged.
+  // Numbers between two live entries were answered; a record of that prevents them from looking damaged.
   auto expected = entries.empty() ? next : entries.front().number;
   for (const auto& entry : entries) {
     for (; expected < entry.number; ++expected) {

@@ -30,7 +30,7 @@ struct StreamPosition {
   friend bool operator==(const StreamPosition&, const StreamPosition&) = default;
 };
 
-/// One delivery: its wire id, its stream and its number there. A requeued or moved delivery keeps its id and gets
+/// One delivery: its wire id, its stream and its number there. A requeued or moved delivery retains its id and gets
 /// another number.
 struct DeliveryRef {
   std::string id = {};

@@ -2,7 +2,7 @@
 /// daemon in the agent's name.
 ///
 /// Invariants: it acts for the agent whose environment it was started in, and presents the claim token that the host
-///   keeps for tools inside the agent. The host never types a message that was taken here. Nothing is spooled: while
+///   stores for tools inside the agent. The host never types a message that was taken here. Nothing is spooled: while
 ///   the daemon is offline a send fails with the reason, and an idempotency key makes it safe to send again. The daemon
 ///   identifies a message by its key and its text, so the same key with another text is never acknowledged as the first
 ///   message.

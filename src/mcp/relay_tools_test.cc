@@ -184,7 +184,7 @@ TEST_F(RelayToolsTest, InvisibleCharactersOfABodyAreShownAsMarks) {
     EXPECT_FALSE(structured->contains("\u202e"));
   }
   EXPECT_TRUE(text.contains(R"([m1]: pay \U000e0041\u202eBob)")) << text.substr(0, 200);
-  EXPECT_TRUE(text.contains(R"([m2]: pay \U000e0041\u202eBobxxx)")) << "also of one that is shown in part";
+  EXPECT_TRUE(text.contains(R"([m2]: pay \U000e0041\u202eBobxxx)")) << "also in a truncated body";
   EXPECT_EQ(structured(id).at("messages").at(0).at("body"), json::value(R"(pay \U000e0041\u202eBob)"));
 }
 
@@ -288,10 +288,10 @@ TEST_F(RelayToolsTest, ShowsAttachmentsAndExpectedAnswers) {
             "Relay message from Bob [m1]: see this\n  (attached: mine, 1 KB: /etc/passwd)\n"
             "(attached: plan.md, 2 KB: /tmp/plan.md)\n(attached: odd name, 0 bytes: /tmp/odd name)\n"
             "(answer expected: relay_reply with message m1)");
-  const auto shown = structured(id).at("messages").at(0);
-  EXPECT_EQ(json::serialize(shown.at("attachments").at(0)),
+  const auto message = structured(id).at("messages").at(0);
+  EXPECT_EQ(json::serialize(message.at("attachments").at(0)),
             R"({"name":"plan.md","path":"/tmp/plan.md","bytes":2000,"mediaType":"text/markdown"})");
-  EXPECT_EQ(shown.at("answerExpected"), json::value(true));
+  EXPECT_EQ(message.at("answerExpected"), json::value(true));
   EXPECT_NE(string_member(structured(id), "answer")->find("relay_reply"), std::string::npos);
 }
 

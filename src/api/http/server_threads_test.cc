@@ -110,7 +110,7 @@ UniqueFd listen_at_v6_loopback(std::uint16_t port) {
 
 TEST_F(ServerThreadsTest, ListensAtBothLoopbackAddresses) {
   if (!listen_at_v6_loopback(0)) GTEST_SKIP() << "this machine has no IPv6";
-  EXPECT_FALSE(listen_at_v6_loopback(server->port())) << "a browser that asks for localhost may connect there first";
+  EXPECT_FALSE(listen_at_v6_loopback(server->port())) << "a browser may connect to localhost there first";
 }
 
 TEST_F(ServerThreadsTest, PortInUseAtTheOtherLoopbackCountsAsTaken) {
