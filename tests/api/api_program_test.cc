@@ -1,4 +1,4 @@
-// The HTTP API of the real daemon with real agents, by the acceptance lines of its specification.
+// The HTTP API of the real daemon with scripted agents.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -9,9 +9,8 @@
 
 #include "api/http/openapi.h"
 #include "api/http/route.h"
-#include "api/http_client.h"
+#include "api/http_fixture.h"
 #include "base/format.h"
-#include "cli/sandbox.h"
 #include "cli/terminal.h"
 #include "cli/wire/daemon_connection.h"
 
@@ -22,29 +21,7 @@ namespace fs = std::filesystem;
 using cli_tests::eventually;
 using cli_tests::Sandbox;
 
-struct HttpApi : ::testing::Test {
-  Sandbox box;
-  std::unique_ptr<HttpClient> http;
-
-  void up() {
-    box.ok({"up"});
-    fs::create_directories(box.home() + "/profiles");
-    fs::copy_file(SCRIPTED_PROFILE, box.home() + "/profiles/scripted.toml", fs::copy_options::overwrite_existing);
-    http = std::make_unique<HttpClient>(*string_member(box.ok_json({"status"}), "http"));
-  }
-  void SetUp() override { up(); }
-  ~HttpApi() override {  // hosts are no children of the test: stop those that a failed test left
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none})
-      if (entry.path().extension() == ".json")
-        if (const auto record = parse_json_object(text_of(entry.path())))
-          ::kill(static_cast<pid_t>(*integer_member(*record, "hostPid")), SIGKILL);
-  }
-
-  static std::string text_of(const fs::path& path) {
-    std::ifstream file{path, std::ios::binary};
-    return {std::istreambuf_iterator<char>{file}, {}};
-  }
+struct HttpApi : HttpFixture {
   std::string log_of(const std::string& name) const { return box.project() + "/" + name + ".log"; }
   std::string program_of(const std::string& name) const {
     return format("{} --status --work-ms 50 --log {}", SCRIPTED_AGENT, log_of(name));
@@ -74,8 +51,8 @@ struct HttpApi : ::testing::Test {
     const auto segments = net::path_segments(target.substr(0, target.find('?'))).value();
     const auto* route = api::match_route(method, segments).route;
     if (route != nullptr && response.status == route->status && route->response.check != nullptr) {
-      const auto fits = route->response.check(object);
-      EXPECT_TRUE(fits.has_value()) << target << ": " << fits.error().message() << "\n" << response.body;
+      const auto conforms = route->response.check(object);
+      EXPECT_TRUE(conforms.has_value()) << target << ": " << conforms.error().message() << "\n" << response.body;
     }
     return object;
   }
@@ -114,6 +91,41 @@ TEST_F(HttpApi, PostSessionMessagesDeliversToTheAgent) {
   }));
   EXPECT_EQ(expect(200, "GET", "/api/v1/messages?to=Bob").at("messages").as_array().size(), 1u);
   EXPECT_EQ(count_received("Bob", "look at the moon"), 1u);
+}
+
+TEST_F(HttpApi, MessagesHaveOnlyDocumentedMembers) {
+  const auto document = parse_json_object(box.ok({"openapi"})).value();
+  const auto& schemas = document.at("components").at("schemas").as_object();
+  const auto undocumented = [&](const json::object& body, std::string_view schema) {
+    const auto& properties = schemas.at(schema).at("properties").as_object();
+    std::string names;
+    for (const auto& [name, value] : body)
+      if (!properties.contains(name)) names += std::string{name} + " ";
+    return names;
+  };
+  session("Bob");
+  const auto first = expect(200, "POST", "/api/v1/agents/Bob/messages", R"({"message":"one"})");
+  const auto id = *string_member(first, "messageId");
+  expect(200, "POST", "/api/v1/agents/Bob/messages",
+         format(R"({{"message":"two","replyTo":"{}","importance":80,"requiresAck":true,"thread":"t"}})", id));
+  box.write(box.project() + "/plan.txt", "a plan");
+  box.ok({"send", "Bob", "three", "--attach", box.project() + "/plan.txt"});
+  box.ok({"send", "*", "four"});
+  const auto list = expect(200, "GET", "/api/v1/messages?order=asc");
+  const auto& messages = list.at("messages").as_array();
+  ASSERT_EQ(messages.size(), 4u);
+  for (const auto& message : messages) EXPECT_EQ(undocumented(message.as_object(), "Message"), "");
+  const auto& second = messages.at(1).as_object();
+  EXPECT_EQ(string_member(second, "replyTo"), id);
+  EXPECT_EQ(integer_member(second, "importance"), 80);
+  EXPECT_EQ(bool_member(second, "requiresAck"), true);
+  const auto& file = messages.at(2).at("attachments").at(0).as_object();
+  EXPECT_EQ(undocumented(file, "Attachment"), "");
+  EXPECT_EQ(string_member(file, "name"), "plan.txt");
+  const auto trace = expect(200, "GET", "/api/v1/messages/" + *string_member(second, "id"));
+  EXPECT_EQ(undocumented(trace.at("message").as_object(), "TracedMessage"), "");
+  EXPECT_EQ(integer_member(trace.at("message").as_object(), "importance"), 80);
+  expect(200, "POST", "/api/v1/agents/Bob/stop");
 }
 
 TEST_F(HttpApi, RepeatedIdempotencyKeyIsADuplicate) {
@@ -241,7 +253,7 @@ TEST_F(HttpApi, WorkspacesAreOpenedSwitchedToAndClosed) {
   EXPECT_EQ(http->request("DELETE", "/workspaces/" + id).status, 204);
   EXPECT_EQ(http->request("GET", "/workspaces/" + id).status, 404);
   expect(200, "GET", "/api/v1/agents");
-  EXPECT_EQ(http->request("POST", "/workspaces", R"({"path":"/no/such/place"})").status, 400);
+  EXPECT_EQ(http->request("POST", "/workspaces", R"({"path":"/no/such/directory"})").status, 400);
 }
 
 // --- costs
@@ -273,12 +285,13 @@ TEST_F(HttpApi, CostsAreReportedAndFilteredByAgentAndTime) {
     const auto response = expect(200, "GET", "/api/v1/costs?" + query);
     return integer_member(*object_member(response, "total"), "totalTokens");
   };
-  EXPECT_EQ(total("agent=Nobody"), 0);
+  EXPECT_EQ(total("agent=Missing"), 0);
   EXPECT_EQ(total("since=32503680000000"), 0);
   EXPECT_EQ(total("until=1"), 0);
   box.write(box.home() + "/cost-models.json", R"({"claude-sonnet-4-5-20250929":{"inputPer1M":1000,"outputPer1M":0}})");
-  const auto dear = expect(200, "GET", "/api/v1/costs");
-  EXPECT_EQ(number_member(*object_member(dear, "total"), "estimatedCostUsd"), 1.0) << "prices of the file are in force";
+  const auto repriced = expect(200, "GET", "/api/v1/costs");
+  EXPECT_EQ(number_member(*object_member(repriced, "total"), "estimatedCostUsd"), 1.0)
+      << "prices of the file are in force";
 }
 
 // --- the document
@@ -295,7 +308,7 @@ TEST_F(HttpApi, ServedDocumentMatchesTheCommand) {
 
 TEST_F(HttpApi, EveryRouteRespondsAndBadRequestsAreClientErrors) {
   for (const auto& route : api::route_table()) {
-    if (route.access == api::Access::AuthenticatedStream) continue;  // they have no end
+    if (route.access == api::Access::AuthenticatedStream) continue;  // they never end
     std::string target{route.path};
     while (target.find('{') != std::string::npos)
       target.replace(target.find('{'), target.find('}') - target.find('{') + 1, "nowhere");
@@ -322,7 +335,7 @@ TEST_F(HttpApi, OversizedRequestIsRefused) {
     const auto path = http->request("POST", "/workspaces", format(R"({{"path":"/{}"}})", fill));
     EXPECT_TRUE(path.status == 413 || path.status == 400) << around << " " << path.body;
   }
-  EXPECT_EQ(http->request("GET", "/api/v1/agents/Bob").status, 200) << "the daemon is still there";
+  EXPECT_EQ(http->request("GET", "/api/v1/agents/Bob").status, 200) << "the daemon still runs";
 }
 
 // --- security, with real requests
@@ -344,11 +357,11 @@ TEST_F(HttpApi, ForeignFormChangesNothing) {
                                    {"Sec-Fetch-Site", "cross-site"}});
   EXPECT_EQ(form.code(), "ORIGIN_NOT_ALLOWED");
   EXPECT_EQ(http->request("POST", "/api/v1/agents/Bob/stop", "{}", {{"Content-Type", "text/plain"}}).status, 415)
-      << "an old browser without an Origin header";
+      << "as from an old browser without an Origin header";
   EXPECT_EQ(http->request("POST", "/api/v1/agents/Bob/stop", {}, {{"Sec-Fetch-Site", "cross-site"}}).code(),
             "CROSS_SITE");
   EXPECT_EQ(http->request("OPTIONS", "/api/v1/agents/Bob/stop", {}, {{"Origin", "https://evil.example"}}).status, 403);
-  EXPECT_NE(string_member(expect(200, "GET", "/api/v1/agents/Bob"), "status"), "stopped") << "it is still there";
+  EXPECT_NE(string_member(expect(200, "GET", "/api/v1/agents/Bob"), "status"), "stopped") << "still running";
 }
 
 struct HttpApiToken : HttpApi {
@@ -386,16 +399,16 @@ TEST_F(HttpApiStart, AgentStartedOverHttpRunsInTheDaemonsEnvironmentAtTheRoot) {
   up();
   const auto script = box.write(box.project() + "/agent.sh",
                                 "echo \"$KEPT; $PWD; $AGENT_RELAY_NAME\" > seen.new; mv seen.new seen; exec cat\n");
-  const auto seen_by = [&](const std::string& name, const std::string& place, json::object body) {
+  const auto started_environment = [&](const std::string& name, const std::string& directory, json::object body) {
     body["agent"] = name;
     body["cli"] = "sh " + script;
     expect(201, "POST", "/api/v1/sessions", json::serialize(body));
-    EXPECT_TRUE(eventually([&] { return fs::exists(place + "/seen"); })) << name;
-    return text_of(place + "/seen");
+    EXPECT_TRUE(eventually([&] { return fs::exists(directory + "/seen"); })) << name;
+    return text_of(directory + "/seen");
   };
-  EXPECT_EQ(seen_by("Bob", box.project(), {{"environment", json::array{"KEPT=chosen by the caller"}}}),
+  EXPECT_EQ(started_environment("Bob", box.project(), {{"environment", json::array{"KEPT=chosen by the caller"}}}),
             format("when the daemon started; {}; Bob\n", box.project()));
-  EXPECT_EQ(seen_by("Ann", box.project() + "/inside", {{"cwd", "inside"}}),
+  EXPECT_EQ(started_environment("Ann", box.project() + "/inside", {{"cwd", "inside"}}),
             format("when the daemon started; {}/inside; Ann\n", box.project()));
 }
 
@@ -420,7 +433,7 @@ TEST_F(HttpApiHostLoss, SessionOfAKilledHostIsStaleWithinTheGrace) {
   EXPECT_NE(refused.body.find("Bob is not connected; unless it returns soon its session ends as crashed"),
             std::string::npos)
       << refused.body;
-  EXPECT_FALSE(response(id).contains("endedAt")) << "its grace runs";
+  EXPECT_FALSE(response(id).contains("endedAt")) << "still within its grace period";
 }
 
 TEST_F(HttpApiHostLoss, SessionOfAKilledHostHasEndedAfterTheGrace) {
@@ -472,9 +485,9 @@ TEST_F(HttpApiStart, PortInUseIsSkippedAndTheAddressReported) {
   up();
   Sandbox other;
   other.set("AGENT_RELAY_DASHBOARD_PORT", format("{}", http->port()));
-  const auto said = other.ok({"up"});
+  const auto output = other.ok({"up"});
   const auto url = *string_member(other.ok_json({"status"}), "http");
-  EXPECT_NE(said.find(url), std::string::npos) << said;
+  EXPECT_NE(output.find(url), std::string::npos) << output;
   EXPECT_GT(HttpClient{url}.port(), http->port());
   EXPECT_EQ(HttpClient{url}.request("GET", "/healthz").status, 200);
   struct stat file{};
@@ -492,8 +505,8 @@ TEST_F(HttpApiStart, WithoutHttpThereIsNoAddress) {
 
 TEST_F(HttpApi, StopFinishesRequestsAndBadAddressDisablesOnlyHttp) {
   std::string output;
-  std::thread asking{[&] { output = http->request("GET", "/metrics").body; }};
-  asking.join();
+  std::thread client{[&] { output = http->request("GET", "/metrics").body; }};
+  client.join();
   EXPECT_FALSE(output.empty());
   box.ok({"down", "--all"});
   EXPECT_FALSE(fs::exists(box.home() + "/http.json")) << "another program may have its port by then";

@@ -1,38 +1,13 @@
 // Events over HTTP from the real daemon with real agents: streams and the WebSocket end to end.
 #include <gtest/gtest.h>
-#include <signal.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "api/http_client.h"
 #include "api/http_connection.h"
-#include "cli/sandbox.h"
+#include "api/http_fixture.h"
 
 namespace relay::api_tests {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct HttpApiStreams : ::testing::Test {
-  cli_tests::Sandbox box;
-  std::unique_ptr<HttpClient> http;
-
-  void SetUp() override {
-    box.ok({"up"});
-    fs::create_directories(box.home() + "/profiles");
-    fs::copy_file(SCRIPTED_PROFILE, box.home() + "/profiles/scripted.toml", fs::copy_options::overwrite_existing);
-    http = std::make_unique<HttpClient>(*string_member(box.ok_json({"status"}), "http"));
-  }
-  ~HttpApiStreams() override {  // hosts are no children of the test
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator{box.workspace_directory() + "/hosts", none}) {
-      std::ifstream file{entry.path()};
-      const std::string text{std::istreambuf_iterator<char>{file}, {}};
-      if (const auto record = parse_json_object(text); record && integer_member(*record, "hostPid"))
-        ::kill(static_cast<pid_t>(*integer_member(*record, "hostPid")), SIGKILL);
-    }
-  }
+struct HttpApiStreams : HttpFixture {
   HttpConnection connect() { return HttpConnection{http->port()}; }
   HttpConnection reader(const std::string& target, std::string_view more = {}) {
     auto connection = connect();
@@ -49,7 +24,7 @@ struct HttpApiStreams : ::testing::Test {
 };
 
 TEST_F(HttpApiStreams, StreamsAllEventsThoseOfAnAgentAndOfASession) {
-  EXPECT_EQ(http->request("GET", "/api/v1/agents/Bob/events/sse").status, 404) << "there is no Bob yet";
+  EXPECT_EQ(http->request("GET", "/api/v1/agents/Bob/events/sse").status, 404) << "Bob does not exist yet";
   EXPECT_EQ(http->request("GET", "/api/v1/sessions/nowhere/events/sse").status, 404);
   auto all = reader("/api/v1/events/sse");
   spawn("Eve");
@@ -72,7 +47,7 @@ TEST_F(HttpApiStreams, ResumesAfterLastEventIdAcrossADaemonRestart) {
   const auto number = first.output.substr(at, first.output.find('\n', at) - at);
   box.ok({"down", "--all"});
   EXPECT_TRUE(first.wait_for("event: relay.resume\n")) << first.output;
-  SetUp();
+  up();
   auto second = reader("/api/v1/events/sse?types=session.started", format("Last-Event-ID: {}\r\n", number));
   spawn("Eve");
   ASSERT_TRUE(second.wait_for("Eve"));

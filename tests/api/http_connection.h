@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace relay::api_tests {

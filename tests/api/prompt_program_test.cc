@@ -24,7 +24,7 @@ struct HttpApiPrompts : cli_tests::Agents {
   }
   cli_tests::Terminal& start_claude() {
     auto& terminal = start_program(
-        "Bob", {FAKE_CLAUDE, "--script", box.project() + "/script.json", "--log", log_of("Bob")}, "Claude stand-in");
+        "Bob", {FAKE_CLAUDE, "--script", box.project() + "/script.json", "--log", log_of("Bob")}, "Fake Claude Code");
     EXPECT_TRUE(until([&] {
       const auto all = box.ok_json({"explain", "Bob"});
       const auto* interfaces = object_member(all, "interfaces");
@@ -67,19 +67,19 @@ TEST_F(HttpApiPrompts, PermissionsAreListedAndApproved) {
   auto& bob = start_claude();
   EXPECT_TRUE(listed<PermissionList>("permissions").permissions.empty());
   bob.type("deploy\r");
-  const auto asked = permission();
-  EXPECT_EQ(asked.command, "make deploy");
-  EXPECT_FALSE(asked.file_path.has_value());
+  const auto request = permission();
+  EXPECT_EQ(request.command, "make deploy");
+  EXPECT_FALSE(request.file_path.has_value());
   const auto listing = http->request("GET", target("permissions")).object();
   EXPECT_TRUE(listing.at("permissions").at(0).at("filePath").is_null()) << json::serialize(listing);
-  EXPECT_EQ(asked.agent, "Bob");
-  EXPECT_EQ(count("Bob", "ran"), 0U) << "it is held";
+  EXPECT_EQ(request.agent, "Bob");
+  EXPECT_EQ(count("Bob", "ran"), 0U) << "the tool waits for the decision";
   const auto response =
-      http->request("POST", target(format("permissions/{}/approve", asked.request_id)), R"({"reason":"fine"})");
+      http->request("POST", target(format("permissions/{}/approve", request.request_id)), R"({"reason":"fine"})");
   EXPECT_EQ(response.status, 200) << response.body;
   EXPECT_TRUE(until([&] { return count("Bob", "ran") == 1; }));
   EXPECT_TRUE(ends_as("approved"));
-  const auto again = http->request("POST", target(format("permissions/{}/approve", asked.request_id)));
+  const auto again = http->request("POST", target(format("permissions/{}/approve", request.request_id)));
   EXPECT_EQ(again.status, 409) << again.body;
   EXPECT_EQ(again.code(), "STALE");
 }
@@ -87,11 +87,12 @@ TEST_F(HttpApiPrompts, PermissionsAreListedAndApproved) {
 TEST_F(HttpApiPrompts, DenyReachesTheAgent) {
   auto& bob = start_claude();
   bob.type("deploy\r");
-  const auto asked = permission();
-  EXPECT_EQ(http->request("POST", target(format("permissions/{}/deny", asked.request_id)), R"({"reason":"not today"})")
-                .status,
-            200);
-  EXPECT_TRUE(until([&] { return count("Bob", "replied") == 1; })) << "it went on";
+  const auto request = permission();
+  EXPECT_EQ(
+      http->request("POST", target(format("permissions/{}/deny", request.request_id)), R"({"reason":"not today"})")
+          .status,
+      200);
+  EXPECT_TRUE(until([&] { return count("Bob", "replied") == 1; })) << "the agent continued";
   EXPECT_EQ(count("Bob", "ran"), 0U);
   const auto response = decision_of("Bob");
   EXPECT_EQ(string_member(response, "decision"), "denied");
@@ -128,8 +129,8 @@ TEST_F(HttpApiPrompts, UnknownPromptCannotBeAnswered) {
     EXPECT_EQ(response.code(), "NOT_FOUND") << path;
   }
   EXPECT_EQ(http->request("POST", target("questions/nothing/answer"), R"({"answer":"x"})").status, 404);
-  EXPECT_EQ(http->request("POST", "/api/v1/agents/Nobody/permissions/nothing/approve").status, 404);
-  EXPECT_EQ(http->request("GET", "/api/v1/agents/Nobody/permissions").status, 404);
+  EXPECT_EQ(http->request("POST", "/api/v1/agents/Missing/permissions/nothing/approve").status, 404);
+  EXPECT_EQ(http->request("GET", "/api/v1/agents/Missing/permissions").status, 404);
 }
 
 }  // namespace

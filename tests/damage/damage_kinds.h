@@ -8,7 +8,7 @@
 
 namespace relay::damage {
 
-/// The files of a store by name, and what is in them.
+/// The files of a store: name to contents.
 using Files = std::map<std::string, std::string>;
 
 Files read_files(const std::string& directory);

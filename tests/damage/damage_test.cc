@@ -17,35 +17,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kDamagesOfOneKill = 10;
+constexpr std::size_t kDamagesPerKill = 10;
 
-struct Found {
-  std::set<std::int64_t> whole;  // messages with their delivery
+struct ReadResult {
+  std::set<std::int64_t> intact;  // messages with their delivery
   store::Damage damage;
 };
 
-/// Opens, reads everything, stores one more.
-Result<Found> open_and_read(const std::string& directory, store::Durability durability, const Stored& stored) {
+/// Opens the store, reads everything, stores one more message.
+Result<ReadResult> open_and_read(const std::string& directory, store::Durability durability, const Stored& stored) {
   const auto options = options_of(directory, durability);
   auto store = RELAY_TRY(store::SqliteStore::open(options));
   const auto journal = RELAY_TRY(store::recover_journal(*store, options));
-  Found found;
+  ReadResult found;
   found.damage.add(store->damage());
   found.damage.add(journal->damage());
-  const auto snapshot = RELAY_TRY(store->load());
+  const auto state = RELAY_TRY(store->load());
   for (std::int64_t before = INT64_MAX; before > 0;) {
-    const auto rows = RELAY_TRY(store->messages(store::sample::Ask{}.limit(100'000).before(before)));
+    const auto rows = RELAY_TRY(store->messages(store::sample::QueryBuilder{}.limit(100'000).before(before)));
     before = 0;
     for (const auto& row : rows) {
       before = row.message.key.value();
-      if (row.message.payload.find("\"after\"") != std::string::npos) continue;  // of an earlier opening
+      if (row.message.payload.find("\"after\"") != std::string::npos) continue;  // of an earlier call
       if (before > stored.last_sent) return fail(format("message {} was never sent", before));
       if (row.message.payload.find(format("\"{}\"", body_of(before))) == std::string::npos)
-        return fail(format("message {} is damaged and was believed", before));
-      if (row.deliveries > 0) found.whole.insert(before);
+        return fail(format("message {} is damaged and was not detected", before));
+      if (row.deliveries > 0) found.intact.insert(before);
     }
   }
-  const auto key = snapshot.newest.value() + 1;
+  const auto key = state.newest.value() + 1;
   RELAY_TRY(store::sample::commit(*store, store::sample::direct(key, "Alice", "Bob", "after", 1)));
   return found;
 }
@@ -53,21 +53,21 @@ Result<Found> open_and_read(const std::string& directory, store::Durability dura
 Result<void> check(const std::string& directory, store::Durability durability, const Stored& stored, bool damaged) {
   const auto found = RELAY_TRY(open_and_read(directory, durability, stored));
   std::uint64_t missing = 0;
-  for (const auto key : stored.acknowledged) missing += found.whole.contains(key) ? 0u : 1u;
+  for (const auto key : stored.acknowledged) missing += found.intact.contains(key) ? 0u : 1u;
   if (missing > found.damage.lost_messages)
-    return fail(format("{} acknowledged messages are missing, told: {} ({})", missing, found.damage.lost_messages,
-                       found.damage.sentence()));
-  if (!damaged && found.damage.found()) return fail("nothing was damaged, told: " + found.damage.sentence());
+    return fail(format("{} acknowledged messages are missing, reported: {} ({})", missing, found.damage.lost_messages,
+                       found.damage.message()));
+  if (!damaged && found.damage.found()) return fail("damage reported for intact files: " + found.damage.message());
   const auto again = RELAY_TRY(open_and_read(directory, durability, stored));
-  if (again.damage.found()) return fail("told twice: " + again.damage.sentence());
-  if (again.whole != found.whole) return fail("what was there after the recovery is gone");
+  if (again.damage.found()) return fail("damage reported twice: " + again.damage.message());
+  if (again.intact != found.intact) return fail("messages are missing after a second opening");
   return {};
 }
 
-Result<void> run_round(const std::string& place, std::uint64_t seed, std::size_t damages) {
+Result<void> run_round(const std::string& directory, std::uint64_t seed, std::size_t damages) {
   SeededRandom random{seed};
   const auto durability = random.below(2) == 0 ? store::Durability::Process : store::Durability::Power;
-  const auto live = place + "/live", copy = place + "/copy";
+  const auto live = directory + "/live", copy = directory + "/copy";
   fs::remove_all(live);
   fs::create_directories(live);
   auto stored = RELAY_TRY(store_and_kill(live, durability, 0, 1 + random.below(150)));
@@ -101,21 +101,21 @@ int main(int argc, char** argv) {
     if (name == "--damages") damages = std::strtoull(argv[at + 1], nullptr, 10);
     if (name == "--seed") seed = std::strtoull(argv[at + 1], nullptr, 10);
   }
-  std::string place = (std::filesystem::temp_directory_path() / "relay-damage-XXXXXX").string();
-  if (::mkdtemp(place.data()) == nullptr) return 2;
+  std::string directory = (std::filesystem::temp_directory_path() / "relay-damage-XXXXXX").string();
+  if (::mkdtemp(directory.data()) == nullptr) return 2;
   std::uint64_t done = 0, failed = 0;
   for (auto round = seed; done < damages; ++round) {
-    const auto count = std::min<std::uint64_t>(damage::kDamagesOfOneKill, damages - done);
-    if (const auto result = damage::run_round(place, round, count); !result) {
+    const auto count = std::min<std::uint64_t>(damage::kDamagesPerKill, damages - done);
+    if (const auto result = damage::run_round(directory, round, count); !result) {
       std::fputs((result.error().message() + "\n").c_str(), stdout);
       ++failed;
     }
     done += count;
   }
   std::fputs(format("{} damages from seed {}: {}\n", done, seed,
-                    failed == 0 ? "every acknowledged message is there or counted" : "FAILED")
+                    failed == 0 ? "every acknowledged message exists or is counted" : "FAILED")
                  .c_str(),
              stdout);
-  std::filesystem::remove_all(place);
+  std::filesystem::remove_all(directory);
   return failed == 0 ? 0 : 1;
 }

@@ -12,15 +12,15 @@ namespace relay::damage {
 
 struct Stored {
   std::set<std::int64_t> acknowledged;  // keys of messages
-  std::int64_t last_sent = 0;           // keys up to here may be there
+  std::int64_t last_sent = 0;           // keys up to here may exist
 };
 
-/// What a message says: any reader can tell a whole one from a damaged one.
+/// The body of a message, derived from its key: a reader detects a damaged one.
 std::string body_of(std::int64_t key);
 
 store::SqliteOptions options_of(const std::string& directory, store::Durability durability);
 
-/// Forks, lets the child store messages after `first_key` and kills it with -9 once it acknowledged that many.
+/// Forks a child that stores messages after `first_key`, and kills it with -9 once it has acknowledged this many.
 Result<Stored> store_and_kill(const std::string& directory, store::Durability durability, std::int64_t first_key,
                               std::size_t messages);
 

@@ -1,7 +1,6 @@
 /// The only function in which callgrind counts; `run` names it to --toggle-collect.
 ///
-/// Why a file of its own: it must stay a function that is called, with this name, whatever the optimizer sees beside
-///   it.
+/// Why a separate file: the optimizer must not inline or rename it.
 #pragma once
 
 #include "paths.h"

@@ -1,4 +1,4 @@
-/// An event on its way from the workspace to one reader of server-sent events, up to the bytes of the stream.
+/// An event from the workspace to one SSE reader, up to the bytes of the stream.
 #include "api/events/feed_group.h"
 #include "api/events/feed_ring.h"
 #include "base/format.h"
@@ -9,10 +9,10 @@ namespace relay::cost {
 namespace {
 
 constexpr std::uint64_t kEvents = 500;
-constexpr std::uint64_t kBatchEvents = 20;  // so many come between two writings
+constexpr std::uint64_t kBatchEvents = 20;  // per write
 constexpr std::size_t kBlockBytes = 64 * 1024;
 
-/// Takes everything at once.
+/// Accepts everything at once.
 struct Reader final : api::FeedSink {
   std::size_t bytes = 0;
   void write(net::SharedBuffer buffer) override { bytes += buffer->size(); }
@@ -32,16 +32,16 @@ Workload prepare_event() {
     api::FeedRing ring{kEvents, kEvents * kBlockBytes};
     api::FeedGroup group{{}, api::StreamFormat::Sse};
     Reader reader;
-    std::uint64_t told = 0;
+    std::uint64_t written = 0;
     for (std::uint64_t number = 1; number <= kEvents; ++number) {
       auto event = api::read_feed_event(number, events[number - 1]);
       RELAY_ASSERT(event);
       ring.push(*std::move(event));
       if (number % kBatchEvents == 0)
-        told += group.write_events(ring, number - kBatchEvents, number, kBlockBytes, reader).events;
+        written += group.write_events(ring, number - kBatchEvents, number, kBlockBytes, reader).events;
     }
-    RELAY_ASSERT(told == kEvents && reader.bytes > kEvents * 256);
-    return told;
+    RELAY_ASSERT(written == kEvents && reader.bytes > kEvents * 256);
+    return written;
   };
 }
 

@@ -1,17 +1,17 @@
-/// cost_paths list                       the names of the paths
-/// cost_paths run PATH                   does it twice, the second time in counted(), and prints how many units that were
-/// cost_paths judge RECORDED             what was measured comes in on stdin; 1 when a path costs too much
-/// cost_paths record RECORDED            writes it down instead
+/// cost_paths list                       prints the names of the paths
+/// cost_paths run PATH                   runs it twice, the second time in counted(), and prints the number of units
+/// cost_paths compare RECORDED           reads measurements from stdin; exit code 1 if a path costs too much
+/// cost_paths record RECORDED            reads measurements from stdin and records them
 ///
-/// `run` in this folder brings them together.
+/// The script `run` in this folder combines them.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 
 #include "base/format.h"
+#include "comparison.h"
 #include "counted.h"
-#include "judge.h"
 
 namespace {
 
@@ -31,9 +31,9 @@ int list() {
 
 Result<int> run(std::string_view name) {
   const auto* path = find_path(name);
-  if (path == nullptr) return fail(format("there is no path '{}'", name));
+  if (path == nullptr) return fail(format("unknown path '{}'", name));
   auto work = path->prepare();
-  (void)work();  // buffers grow, caches fill
+  (void)work();  // warms up buffers and caches
   std::puts(std::to_string(counted(work)).c_str());
   return 0;
 }
@@ -47,33 +47,33 @@ Result<int> record(const std::string& file) {
   return 0;
 }
 
-Result<int> judge_measured(const std::string& file) {
+Result<int> compare_measured(const std::string& file) {
   std::ifstream in{file};
   const auto recorded = RELAY_TRY(read_recorded(all_of(in)));
-  const auto verdict = judge(paths(), RELAY_TRY(read_measured(all_of(std::cin))), recorded.counts);
-  std::fputs(verdict.table.c_str(), stdout);
+  const auto comparison = compare(paths(), RELAY_TRY(read_measured(all_of(std::cin))), recorded.counts);
+  std::fputs(comparison.table.c_str(), stdout);
   if (recorded.built != built()) {
     std::puts(format("recorded with {}, this is {}: not compared", recorded.built, built()).c_str());
     return kSkipped;
   }
-  for (const auto& sentence : verdict.remarks) std::puts(sentence.c_str());
-  for (const auto& sentence : verdict.complaints) std::puts(sentence.c_str());
-  return verdict.complaints.empty() ? 0 : 1;
+  for (const auto& message : comparison.improvements) std::puts(message.c_str());
+  for (const auto& message : comparison.regressions) std::puts(message.c_str());
+  return comparison.regressions.empty() ? 0 : 1;
 }
 
-Result<int> obey(int argc, char** argv) {
-  const std::string_view wish = argc > 1 ? argv[1] : "";
-  if (argc == 2 && wish == "list") return list();
-  if (argc == 3 && wish == "run") return run(argv[2]);
-  if (argc == 3 && wish == "record") return record(argv[2]);
-  if (argc == 3 && wish == "judge") return judge_measured(argv[2]);
-  return fail("usage: cost_paths list | run PATH | judge RECORDED | record RECORDED");
+Result<int> dispatch(int argc, char** argv) {
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (argc == 2 && command == "list") return list();
+  if (argc == 3 && command == "run") return run(argv[2]);
+  if (argc == 3 && command == "record") return record(argv[2]);
+  if (argc == 3 && command == "compare") return compare_measured(argv[2]);
+  return fail("usage: cost_paths list | run PATH | compare RECORDED | record RECORDED");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto code = obey(argc, argv);
+  const auto code = dispatch(argc, argv);
   if (code) return *code;
   std::fprintf(stderr, "%s\n", code.error().message().c_str());
   return 2;

@@ -5,18 +5,18 @@
 namespace relay::cost {
 namespace {
 
-constexpr double kDefault = 0.25;       // what a library does on another processor moves a count by 3 %
-constexpr double kMostlySqlite = 0.35;  // and another SQLite by more
+constexpr double kDefault = 0.25;       // libraries differ by 3 % between processors
+constexpr double kMostlySqlite = 0.35;  // and SQLite versions by more
 
 constexpr Path kPaths[] = {
-    {"frame", "message", kDefault, "SEND of 1 KB to ACK and DELIVER, and the ACK of that", prepare_frame},
+    {"frame", "message", kDefault, "SEND of 1 KB to ACK and DELIVER, and the recipient's ACK", prepare_frame},
     {"broadcast", "delivery", kDefault, "one SEND to 200 agents, each of which acknowledges", prepare_broadcast},
     {"store", "message", kMostlySqlite, "a message of 1 KB and its delivery into SQLite, then delivered",
      prepare_store},
     {"terminal", "byte", kDefault, "a recording through the screen model", prepare_terminal},
-    {"speech", "byte", kDefault, "relay commands heard in the text of a recording", prepare_speech},
+    {"commands", "byte", kDefault, "relay commands extracted from the text of a recording", prepare_commands},
     {"json", "byte", kDefault, "a payload of 8 KB checked by the scanner", prepare_json},
-    {"event", "event", kDefault, "an event read, kept and written to one SSE stream", prepare_event},
+    {"event", "event", kDefault, "an event parsed, buffered and written to one SSE stream", prepare_event},
 };
 
 }  // namespace

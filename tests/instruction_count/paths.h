@@ -1,8 +1,7 @@
 /// The hot paths of the program, in a form that can be counted.
 ///
-/// Invariants: a path does the same work whenever it is run: no clock, no thread, no randomness but a fixed seed. What
-///   it needs is made by `prepare`, which is not counted; a path that goes wrong asserts, so nothing cheap and broken
-///   is counted.
+/// Invariants: every run of a path does the same work: no clock, no thread, no randomness but a fixed seed. `prepare`
+///   creates its input and is not counted. A path asserts its results, so a broken path is not counted as cheap.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +11,14 @@
 
 namespace relay::cost {
 
-/// Does the work once and says how many units that were. May be called again.
+/// Does the work once and returns the number of units. May be called again.
 using Workload = std::move_only_function<std::uint64_t()>;
 
 struct Path {
   std::string_view name;
-  std::string_view unit;  // what one count is of
-  double allowed;         // how much more than recorded passes, as a share: 0.25
-  std::string_view what;  // in words
+  std::string_view unit;  // of a count
+  double allowed;         // accepted increase over the recorded count: 0.25 is a quarter
+  std::string_view description;
   Workload (*prepare)() = nullptr;
 };
 
@@ -33,7 +32,7 @@ Workload prepare_broadcast();
 Workload prepare_store();
 // text_paths.cc
 Workload prepare_terminal();
-Workload prepare_speech();
+Workload prepare_commands();
 Workload prepare_json();
 // event_path.cc
 Workload prepare_event();

@@ -1,4 +1,4 @@
-/// Text like an agent's, the same for the same number: words, signs, now and then an escaped quote or line end.
+/// Text like an agent's, derived from a seed: words, punctuation, some escaped quotes and line breaks.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace relay::cost {
 
-/// As the inside of a JSON string, exactly so many bytes long.
+/// The inside of a JSON string of exactly `bytes` bytes.
 std::string prose(std::size_t bytes, std::uint64_t seed);
 
 }  // namespace relay::cost

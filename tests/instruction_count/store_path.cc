@@ -1,4 +1,4 @@
-/// What the store's worker does with a batch: a group of changes into SQLite. SQLite's own instructions are counted too.
+/// A batch of changes written to SQLite by the store's worker; instructions of SQLite included.
 #include "net/testing/temporary_directory.h"
 #include "paths.h"
 #include "prose.h"
@@ -11,13 +11,13 @@ namespace {
 constexpr std::size_t kBodyBytes = 1024;
 constexpr std::int64_t kBatchMessages = 100;
 
-struct Disk {
+struct DiskStore {
   net::testing::TemporaryDirectory directory;
-  std::unique_ptr<store::SqliteStore> store;  // before its directory
+  std::unique_ptr<store::SqliteStore> store;  // destroyed before its directory
 };
 
-/// A hundred messages from Alice to Bob. Every other one reaches him in the same commit, the rest in the next, as it is
-/// when commits wait for each other.
+/// A hundred messages from Alice to Bob. Every other one is delivered in the same commit, the rest in the next one, as
+/// under load.
 records::Changes batch(std::int64_t first) {
   using store::sample::change;
   records::Changes changes;
@@ -35,7 +35,7 @@ records::Changes batch(std::int64_t first) {
 }  // namespace
 
 Workload prepare_store() {
-  auto disk = std::make_unique<Disk>();
+  auto disk = std::make_unique<DiskStore>();
   auto opened =
       store::SqliteStore::open({.path = disk->directory.file("relay.db"), .durability = store::Durability::Process});
   RELAY_ASSERT(opened);

@@ -1,4 +1,4 @@
-/// What is done to every byte: of an agent's output, of what it says, of a payload.
+/// The work per byte of terminal output, of output text, and of a payload.
 #include "base/format.h"
 #include "commands/extractor.h"
 #include "paths.h"
@@ -11,7 +11,7 @@
 namespace relay::cost {
 namespace {
 
-constexpr std::size_t kPieceBytes = 4096;  // what one read of a pseudo-terminal brings
+constexpr std::size_t kChunkBytes = 4096;  // of one read from a pseudo-terminal
 constexpr std::size_t kTurns = 30;
 constexpr std::size_t kPayloadBytes = 8 * 1024;
 constexpr int kPayloads = 100;
@@ -22,11 +22,11 @@ terminal::testing::Recording recording(std::string_view name) {
   return *std::move(read);
 }
 
-void in_pieces(std::string_view bytes, const auto& take) {
-  for (std::size_t at = 0; at < bytes.size(); at += kPieceBytes) take(bytes.substr(at, kPieceBytes));
+void for_each_chunk(std::string_view bytes, const auto& on_chunk) {
+  for (std::size_t at = 0; at < bytes.size(); at += kChunkBytes) on_chunk(bytes.substr(at, kChunkBytes));
 }
 
-/// The words on a screen after everything was drawn, as lines.
+/// The final text of the screen and its scrollback, as lines.
 std::string text_of(const terminal::testing::Recording& recording) {
   terminal::Screen screen{recording.size};
   screen.feed(recording.output());
@@ -38,11 +38,11 @@ std::string text_of(const terminal::testing::Recording& recording) {
 }  // namespace
 
 Workload prepare_terminal() {
-  const auto tape = recording("opencode/recordings/default/many_turns");
-  return [size = tape.size, bytes = tape.output()] {
+  const auto recorded = recording("opencode/recordings/default/many_turns");
+  return [size = recorded.size, bytes = recorded.output()] {
     terminal::Screen screen{size};
-    in_pieces(bytes, [&](std::string_view piece) {
-      screen.feed(piece);
+    for_each_chunk(bytes, [&](std::string_view chunk) {
+      screen.feed(chunk);
       (void)screen.take_reports();
     });
     RELAY_ASSERT(screen.revision() > 0);
@@ -50,16 +50,16 @@ Workload prepare_terminal() {
   };
 }
 
-Workload prepare_speech() {
+Workload prepare_commands() {
   return [text = text_of(recording("aider/recordings/default/many_lines")) +
                  text_of(recording("aider/recordings/default/multi"))] {
     commands::Extractor extractor;
-    std::size_t heard = 0;
+    std::size_t extracted = 0;
     for (std::size_t turn = 0; turn < kTurns; ++turn) {
-      in_pieces(text, [&](std::string_view piece) { heard += extractor.feed(piece).size(); });
-      heard += extractor.finish().size();
+      for_each_chunk(text, [&](std::string_view chunk) { extracted += extractor.feed(chunk).size(); });
+      extracted += extractor.finish().size();
     }
-    RELAY_ASSERT(heard >= kTurns);
+    RELAY_ASSERT(extracted >= kTurns);
     return kTurns * text.size();
   };
 }

@@ -1,5 +1,5 @@
-/// A message from the bytes of its SEND to the bytes of its answers: the real workspace and broker on a memory store, with
-/// a loop whose clock stands still and streams that are strings.
+/// A message from the bytes of its SEND to the bytes of its responses: the real workspace and broker on a memory store, a
+/// loop with a fixed clock, and streams that are strings.
 #include "base/format.h"
 #include "base/random.h"
 #include "client/testing/virtual_loop.h"
@@ -35,51 +35,51 @@ std::string send_frame(std::uint64_t number, std::string_view to) {
       number, to, prose(kBodyBytes, number)));
 }
 
-class Office {
+class TestWorkspace {
  public:
-  Office() {
+  TestWorkspace() {
     auto store = std::make_unique<store::MemoryStore>();
-    auto snapshot = store->load();
-    RELAY_ASSERT(snapshot);
+    auto state = store->load();
+    RELAY_ASSERT(state);
     const auto make_queue = [&](store::StoreListener& listener) {
       return std::make_unique<store::InlineStoreQueue>(
           std::move(store), [this](net::Task task) { loop_.post(std::move(task)); }, listener);
     };
-    workspace_ = std::make_unique<daemon::Workspace>(daemon::WorkspaceOptions{}, loop_, random_, make_queue,
-                                                     *std::move(snapshot));
+    workspace_ =
+        std::make_unique<daemon::Workspace>(daemon::WorkspaceOptions{}, loop_, random_, make_queue, *std::move(state));
   }
 
   Agent join(std::string_view name) {
     auto agent = std::make_shared<FakePeer>();
     workspace_->accept(std::make_unique<FakeStream>(agent));
-    say(*agent, framed(format(R"({{"v":1,"type":"HELLO","id":"h","ts":1,"payload":{{"agent":"{}","capabilities":)"
-                              R"({{"ack":true,"send_ack":true,"outbox":"1700000000000"}}}}}})",
-                              name)));
+    send(*agent, framed(format(R"({{"v":1,"type":"HELLO","id":"h","ts":1,"payload":{{"agent":"{}","capabilities":)"
+                               R"({{"ack":true,"send_ack":true,"outbox":"1700000000000"}}}}}})",
+                               name)));
     expect(*agent, R"("type":"WELCOME")");
     return agent;
   }
 
-  void say(FakePeer& agent, std::string_view bytes) {
-    agent.say(bytes);
+  void send(FakePeer& agent, std::string_view bytes) {
+    agent.send(bytes);
     loop_.run_now();
   }
 
-  /// The one DELIVER that it must have heard.
+  /// Acknowledges the one DELIVER that it received.
   void acknowledge(FakePeer& agent) {
     constexpr std::string_view kId = R"("type":"DELIVER","id":")";
-    const auto begin = agent.heard.find(kId);
-    RELAY_ASSERT(begin != std::string::npos);
-    const auto id = std::string_view{agent.heard}.substr(begin + kId.size());
+    const auto start = agent.received.find(kId);
+    RELAY_ASSERT(start != std::string::npos);
+    const auto id = std::string_view{agent.received}.substr(start + kId.size());
     const auto bytes = framed(format(R"({{"v":1,"type":"ACK","id":"a","ts":1,"payload":{{"ack_id":"{}","seq":1}}}})",
                                      id.substr(0, id.find('"'))));
-    agent.heard.clear();
-    say(agent, bytes);
+    agent.received.clear();
+    send(agent, bytes);
   }
 
-  /// Forgets what it heard, which must have had this in it.
+  /// Asserts that the received bytes contain `part`, and clears them.
   static void expect(FakePeer& agent, std::string_view part) {
-    RELAY_ASSERT(agent.heard.contains(part));
-    agent.heard.clear();
+    RELAY_ASSERT(agent.received.contains(part));
+    agent.received.clear();
   }
 
  private:
@@ -88,22 +88,22 @@ class Office {
   std::unique_ptr<daemon::Workspace> workspace_;
 };
 
-/// Alice says so many messages to the others, who acknowledge each; all that is said is written down beforehand.
+/// Alice sends `count` messages to the others, which acknowledge each. The frames are prepared in advance.
 Workload messages(std::string_view to, std::vector<std::string> names, std::uint64_t count) {
-  auto office = std::make_unique<Office>();
-  const auto alice = office->join("Alice");
+  auto workspace = std::make_unique<TestWorkspace>();
+  const auto alice = workspace->join("Alice");
   std::vector<Agent> others;
-  for (const auto& name : names) others.push_back(office->join(name));
-  alice->heard.clear();
-  for (const auto& other : others) other->heard.clear();
+  for (const auto& name : names) others.push_back(workspace->join(name));
+  alice->received.clear();
+  for (const auto& other : others) other->received.clear();
   std::vector<std::string> frames;
   for (std::uint64_t number = 1; number <= 2 * count; ++number) frames.push_back(send_frame(number, to));
-  return [=, office = std::move(office), others = std::move(others), frames = std::move(frames),
+  return [=, workspace = std::move(workspace), others = std::move(others), frames = std::move(frames),
           next = std::size_t{0}]() mutable {
     for (const auto end = next + count; next < end; ++next) {
-      office->say(*alice, frames.at(next));
-      Office::expect(*alice, R"("type":"ACK")");
-      for (const auto& other : others) office->acknowledge(*other);
+      workspace->send(*alice, frames.at(next));
+      TestWorkspace::expect(*alice, R"("type":"ACK")");
+      for (const auto& other : others) workspace->acknowledge(*other);
     }
     return count * others.size();
   };

@@ -1,4 +1,4 @@
-/// Programs that are agents by callbacks, on the real daemon: every mode at its moment, every answer's consequence.
+/// Embedded agents (src/session) on the real daemon: when each mode is delivered, what each receipt causes.
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -19,8 +19,8 @@ using session::Status;
 constexpr Millis kTimeout{10'000};
 
 struct Agent final : session::AgentSession {
-  Agent(std::string its_name, net::AsioLoop& its_loop, std::function<void()> when_changed)
-      : name{std::move(its_name)}, network{its_loop}, changed{std::move(when_changed)} {}
+  Agent(std::string agent_name, net::AsioLoop& loop, std::function<void()> on_change)
+      : name{std::move(agent_name)}, network{loop}, changed{std::move(on_change)} {}
 
   std::string name;
   net::UnixNetwork network;
@@ -30,10 +30,10 @@ struct Agent final : session::AgentSession {
   std::function<session::MessageReceipt(const session::MessageContext&)> reply = [](const auto&) {
     return session::MessageReceipt{.status = ReceiptStatus::Delivered};
   };
-  std::vector<std::string> heard;
+  std::vector<std::string> received;
   std::vector<session::MessageContext> contexts;
   std::vector<session::MessageReceipt> receipts;
-  std::vector<session::ReceiptCallback> unanswered;  // kept when `reply` is empty
+  std::vector<session::ReceiptCallback> unanswered;  // collected when `reply` is empty
   std::vector<std::string> refused;
   std::size_t stored = 0;
   bool connected = false;
@@ -46,13 +46,13 @@ struct Agent final : session::AgentSession {
     return can;
   }
   void receive_message(const session::RelayMessage& message, const session::MessageContext& context,
-                       session::ReceiptCallback answer) override {
-    heard.push_back(message.text);
+                       session::ReceiptCallback on_receipt) override {
+    received.push_back(message.text);
     contexts.push_back(context);
     if (reply)
-      answer(reply(context));
+      on_receipt(reply(context));
     else
-      unanswered.push_back(std::move(answer));
+      unanswered.push_back(std::move(on_receipt));
     changed();
   }
   void release(const std::string&) override { connected = false; }
@@ -74,38 +74,38 @@ struct Agent final : session::AgentSession {
 struct CallbackSession : ::testing::Test {
   DaemonProcess daemon;
   net::AsioLoop loop;
-  std::function<bool()> wanted;
-  Agent alice{"Alice", loop, [this] { look(); }};
-  Agent bob{"Bob", loop, [this] { look(); }};
+  std::function<bool()> condition_;
+  Agent alice{"Alice", loop, [this] { check(); }};
+  Agent bob{"Bob", loop, [this] { check(); }};
 
-  void look() {
-    if (wanted && wanted()) loop.stop();
+  void check() {
+    if (condition_ && condition_()) loop.stop();
   }
-  /// Lets things happen until it is so; false when patience ran out.
+  /// Runs the loop until the condition holds; false after the timeout.
   bool until(std::function<bool()> condition) {
-    wanted = std::move(condition);
-    if (!wanted()) {
-      const auto give_up = loop.after(kTimeout, [this] { loop.stop(); });
+    condition_ = std::move(condition);
+    if (!condition_()) {
+      const auto timer = loop.after(kTimeout, [this] { loop.stop(); });
       loop.run();
     }
-    return std::exchange(wanted, nullptr)();
+    return std::exchange(condition_, nullptr)();
   }
   void join(Agent& agent) {
     session::RunnerOptions options;
     options.link.socket_path = daemon.socket();
-    auto made =
+    auto created =
         session::SessionRunner::create(loop, agent.network, agent.random, agent.outbox, std::move(options), agent);
-    ASSERT_TRUE(made) << made.error().message();
-    agent.runner = *std::move(made);
+    ASSERT_TRUE(created) << created.error().message();
+    agent.runner = *std::move(created);
     agent.runner->start();
     ASSERT_TRUE(until([&] { return agent.connected; }));
   }
-  /// Everything the daemon had for that agent at this moment has come.
+  /// Reaches a boundary of the agent's turn: all deliveries that are due there have arrived.
   void reach(Agent& agent, bool tool_call) {
     bool reached = false;
     auto on_reached = [&] {
       reached = true;
-      look();
+      check();
     };
     ASSERT_TRUE(tool_call ? agent.runner->before_next_tool_call(std::move(on_reached))
                           : agent.runner->before_next_message(std::move(on_reached)));
@@ -118,30 +118,30 @@ struct CallbackSession : ::testing::Test {
   }
 };
 
-using Texts = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
-TEST_F(CallbackSession, HearsEachModeAtItsMoment) {
+TEST_F(CallbackSession, DeliversEachModeWhenItIsDue) {
   bob.runner->set_status(Status::Active);
   reach(bob, false);
   for (const auto mode : protocol::kDeliveryModes)
     ASSERT_TRUE(alice.runner->send({.to = "Bob", .text = std::string{name_of(mode)}}, {.mode = mode}));
-  ASSERT_TRUE(until([&] { return alice.stored == 5 && !bob.heard.empty(); }));
+  ASSERT_TRUE(until([&] { return alice.stored == 5 && !bob.received.empty(); }));
   reach(bob, true);
-  EXPECT_EQ(bob.heard, (Texts{"immediate", "next-tool-call"}));
+  EXPECT_EQ(bob.received, (Strings{"immediate", "next-tool-call"}));
   reach(bob, false);
-  EXPECT_EQ(bob.heard, (Texts{"immediate", "next-tool-call", "next-message"}));
+  EXPECT_EQ(bob.received, (Strings{"immediate", "next-tool-call", "next-message"}));
   bob.runner->set_status(Status::Idle);
-  ASSERT_TRUE(until([&] { return bob.heard.size() == 4; }));
-  EXPECT_EQ(bob.heard.back(), "on-idle");
+  ASSERT_TRUE(until([&] { return bob.received.size() == 4; }));
+  EXPECT_EQ(bob.received.back(), "on-idle");
   EXPECT_EQ(daemon.command({"flush", "Bob"}).exit_code, 0);
-  ASSERT_TRUE(until([&] { return bob.heard.size() == 5; }));
-  EXPECT_EQ(bob.heard.back(), "manual");
+  ASSERT_TRUE(until([&] { return bob.received.size() == 5; }));
+  EXPECT_EQ(bob.received.back(), "manual");
   EXPECT_EQ(bob.contexts.back().mode, DeliveryMode::OnIdle);
   ASSERT_TRUE(until([&] { return alice.receipts.size() == 5; }));
   for (const auto& receipt : alice.receipts) EXPECT_EQ(receipt.status, ReceiptStatus::Delivered);
 }
 
-TEST_F(CallbackSession, WhatFailedComesAgainUnderTheSameId) {
+TEST_F(CallbackSession, FailedDeliveryIsRetriedUnderTheSameId) {
   bob.reply = [](const session::MessageContext& context) {
     return context.attempt == 1
                ? session::MessageReceipt{.status = ReceiptStatus::Failed, .reason = "not yet", .retryable = true}
@@ -156,70 +156,69 @@ TEST_F(CallbackSession, WhatFailedComesAgainUnderTheSameId) {
   EXPECT_EQ(alice.receipts[0].proof, "seen");
 }
 
-TEST_F(CallbackSession, WhatWasUnansweredAtAReleaseIsInDoubtAndComesToNobodyElse) {
+TEST_F(CallbackSession, UnansweredDeliveryAtAReleaseIsInDoubtAndNotRedelivered) {
   bob.reply = nullptr;
   ASSERT_TRUE(alice.runner->send({.to = "Bob", .text = "hi"}));
-  ASSERT_TRUE(until([&] { return bob.heard.size() == 1; }));
+  ASSERT_TRUE(until([&] { return bob.received.size() == 1; }));
   bob.runner->release("enough");
   ASSERT_TRUE(until([&] { return alice.receipts.size() == 1; }));
   EXPECT_EQ(alice.receipts[0].status, ReceiptStatus::InDoubt);
-  Agent again{"Bob", loop, [this] { look(); }};
+  Agent again{"Bob", loop, [this] { check(); }};
   join(again);
   ASSERT_TRUE(alice.runner->send({.to = "Bob", .text = "and you?"}));
   ASSERT_TRUE(until([&] { return alice.receipts.size() == 2; }));
-  EXPECT_EQ(again.heard, Texts{"and you?"});
+  EXPECT_EQ(again.received, Strings{"and you?"});
   again.runner->release("done");
 }
 
-TEST_F(CallbackSession, WhatWasKeptAtAReleaseComesToTheNextOfThatName) {
+TEST_F(CallbackSession, DeferredDeliveryGoesToTheNextSessionOfTheName) {
   bob.reply = [](const session::MessageContext&) {
     return session::MessageReceipt{.status = ReceiptStatus::Deferred, .reason = "later"};
   };
   ASSERT_TRUE(alice.runner->send({.to = "Bob", .text = "hi"}));
-  ASSERT_TRUE(until([&] { return bob.heard.size() == 1; }));
+  ASSERT_TRUE(until([&] { return bob.received.size() == 1; }));
   bob.runner->release("enough");
-  Agent again{"Bob", loop, [this] { look(); }};
+  Agent again{"Bob", loop, [this] { check(); }};
   join(again);
-  ASSERT_TRUE(until([&] { return again.heard.size() == 1 && alice.receipts.size() == 1; }));
+  ASSERT_TRUE(until([&] { return again.received.size() == 1 && alice.receipts.size() == 1; }));
   EXPECT_EQ(again.contexts[0].id, bob.contexts[0].id);
   EXPECT_EQ(again.contexts[0].attempt, 1U);
   EXPECT_EQ(alice.receipts[0].status, ReceiptStatus::Delivered);
   again.runner->release("done");
 }
 
-/// Two who answer whatever they hear with the next words, until one of them is refused or has heard enough.
-struct LongTalk : CallbackSession {
-  void talk(std::size_t turns, std::function<std::string()> words) {
-    std::size_t said = 0;
-    const auto say_to = [&](Agent& from, const std::string& to) {
-      ++said;
-      EXPECT_TRUE(from.runner->send({.to = to, .text = words()}));
+/// Two agents that reply to every message until one is refused or all turns are done.
+struct LongConversation : CallbackSession {
+  void converse(std::size_t turns, std::function<std::string()> next_text) {
+    std::size_t sent = 0;
+    const auto send_to = [&](Agent& from, const std::string& to) {
+      ++sent;
+      EXPECT_TRUE(from.runner->send({.to = to, .text = next_text()}));
     };
-    std::size_t answered_by_alice = alice.heard.size(), answered_by_bob = bob.heard.size();
-    const auto begin = said;
-    say_to(alice, "Bob");
+    std::size_t replies_by_alice = alice.received.size(), replies_by_bob = bob.received.size();
+    send_to(alice, "Bob");
     ASSERT_TRUE(until([&] {
-      while (answered_by_bob < bob.heard.size() && said < begin + turns) ++answered_by_bob, say_to(bob, "Alice");
-      while (answered_by_alice < alice.heard.size() && said < begin + turns) ++answered_by_alice, say_to(alice, "Bob");
-      return !alice.refused.empty() || !bob.refused.empty() || alice.heard.size() + bob.heard.size() >= turns;
+      while (replies_by_bob < bob.received.size() && sent < turns) ++replies_by_bob, send_to(bob, "Alice");
+      while (replies_by_alice < alice.received.size() && sent < turns) ++replies_by_alice, send_to(alice, "Bob");
+      return !alice.refused.empty() || !bob.refused.empty() || alice.received.size() + bob.received.size() >= turns;
     }));
   }
 };
 
-TEST_F(LongTalk, OfFiveHundredHonestTurnsIsNotStopped) {
-  broker::testing::HonestTalk words{broker::testing::Style::Review, 1};
-  talk(500, [&] { return words.next(); });
-  EXPECT_EQ(alice.heard.size() + bob.heard.size(), 500u);
-  EXPECT_EQ(alice.refused, Texts{});
-  EXPECT_EQ(bob.refused, Texts{});
+TEST_F(LongConversation, OfFiveHundredVariedTurnsIsNotStopped) {
+  broker::testing::BenignConversation conversation{broker::testing::Style::Review, 1};
+  converse(500, [&] { return conversation.next(); });
+  EXPECT_EQ(alice.received.size() + bob.received.size(), 500u);
+  EXPECT_EQ(alice.refused, Strings{});
+  EXPECT_EQ(bob.refused, Strings{});
 }
 
-TEST_F(LongTalk, OfThanksIsStoppedWithinTenExchangesAndSaysWhy) {
-  talk(500, [] { return "Thank you very much!"; });
-  EXPECT_LE(alice.heard.size() + bob.heard.size(), 20u);
+TEST_F(LongConversation, OfThanksIsStoppedWithinTenExchangesWithAReason) {
+  converse(500, [] { return "Thank you very much!"; });
+  EXPECT_LE(alice.received.size() + bob.received.size(), 20u);
   ASSERT_EQ(alice.refused.size() + bob.refused.size(), 1u);
-  const auto why = (alice.refused.empty() ? bob : alice).refused.front();
-  EXPECT_NE(why.find("agent-relay loops reset"), std::string::npos) << why;
+  const auto reason = (alice.refused.empty() ? bob : alice).refused.front();
+  EXPECT_NE(reason.find("agent-relay loops reset"), std::string::npos) << reason;
 }
 
 }  // namespace

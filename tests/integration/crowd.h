@@ -1,6 +1,6 @@
-/// Many clients in one thread: they say HELLO, send to each other, and check the deliveries.
+/// Many clients in one thread that send messages to each other and check the deliveries.
 ///
-/// Checked on every delivery: the stream's number is one more than the last (nothing lost, repeated or out of order).
+/// Checked for every delivery: its stream number is one more than the last (nothing lost, repeated or out of order).
 #pragma once
 
 #include <chrono>
@@ -20,16 +20,16 @@ class Crowd {
  public:
   Crowd(const std::string& socket, std::size_t count);
 
-  /// HELLO from everyone; true when all were welcomed in time.
-  bool introduce(std::chrono::seconds patience);
-  /// Everyone sends `each` messages to changing others; true when all were acknowledged and delivered in time.
-  bool exchange(std::size_t each, std::chrono::seconds patience);
+  /// Every client sends HELLO; true when all received WELCOME in time.
+  bool connect(std::chrono::seconds timeout);
+  /// Every client sends `each` messages to several others; true when all were acknowledged and delivered in time.
+  bool exchange(std::size_t each, std::chrono::seconds timeout);
   /// Answers PINGs for a while.
-  void stay(std::chrono::milliseconds duration);
+  void answer_pings_for(std::chrono::milliseconds duration);
 
   [[nodiscard]] std::uint64_t delivered() const { return delivered_; }
   [[nodiscard]] std::uint64_t out_of_order() const { return out_of_order_; }
-  [[nodiscard]] const std::string& complaint() const { return complaint_; }  // the first ERROR, NACK or lost connection
+  [[nodiscard]] const std::string& error() const { return error_; }  // the first ERROR, NACK or disconnect
 
  private:
   struct Member {
@@ -42,12 +42,12 @@ class Crowd {
   };
 
   template <class Done>
-  bool run(std::chrono::milliseconds patience, Done done);
+  bool run(std::chrono::milliseconds timeout, Done done);
   void read(Member& member);
   void handle(Member& member, const protocol::Envelope& envelope);
-  void say(Member& member, std::string_view body);
+  void queue_frame(Member& member, std::string_view body);
   void flush(Member& member);
-  void complain(std::string sentence);
+  void set_error(std::string error);
 
   std::vector<Member> members_;
   UniqueFd epoll_;
@@ -55,7 +55,7 @@ class Crowd {
   std::uint64_t acknowledged_ = 0;
   std::uint64_t delivered_ = 0;
   std::uint64_t out_of_order_ = 0;
-  std::string complaint_;
+  std::string error_;
 };
 
 }  // namespace relay::integration

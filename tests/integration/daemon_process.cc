@@ -23,8 +23,8 @@ namespace {
 
 constexpr int kTimeoutMs = 30'000;
 
-/// Reads until a newline, the end, or the deadline.
-std::string hear_line(int fd) {
+/// Reads until a line break, the end, or the deadline.
+std::string read_line(int fd) {
   std::string text;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds{kTimeoutMs};
   while (!text.ends_with('\n')) {
@@ -40,7 +40,7 @@ std::string hear_line(int fd) {
   return text;
 }
 
-std::string hear_all(int fd) {
+std::string read_all(int fd) {
   std::string text;
   char buffer[4096];
   for (ssize_t count = 0; (count = ::read(fd, buffer, sizeof buffer)) > 0;) {
@@ -60,7 +60,7 @@ DaemonProcess::DaemonProcess() {
 }
 
 DaemonProcess::~DaemonProcess() {
-  if (pid_ > 0) end(SIGKILL);
+  if (pid_ > 0) terminate(SIGKILL);
 }
 
 std::string DaemonProcess::project(const std::string& name) {
@@ -76,15 +76,16 @@ std::string DaemonProcess::socket(const std::string& name) const { return projec
 
 std::string DaemonProcess::log() const { return content_of(home() + "/daemon.log"); }
 
-pid_t DaemonProcess::spawn(std::vector<std::string> arguments, const std::string& project_name, int inherited, int as) {
+pid_t DaemonProcess::spawn(std::vector<std::string> arguments, const std::string& project_name, int inherited,
+                           int child_fd) {
   arguments.insert(arguments.begin(), AGENT_RELAY_PROGRAM);
-  std::map<std::string, std::string> settled = environment;
-  settled.merge(std::map<std::string, std::string>{{"PATH", "/usr/bin:/bin"},
-                                                   {"HOME", path("user")},
-                                                   {"AGENT_RELAY_HOME", home()},
-                                                   {"XDG_RUNTIME_DIR", path("run")}});
+  std::map<std::string, std::string> merged = environment;
+  merged.merge(std::map<std::string, std::string>{{"PATH", "/usr/bin:/bin"},
+                                                  {"HOME", path("user")},
+                                                  {"AGENT_RELAY_HOME", home()},
+                                                  {"XDG_RUNTIME_DIR", path("run")}});
   std::vector<std::string> variables;
-  for (const auto& [name, value] : settled) variables.push_back(name + "=" + value);
+  for (const auto& [name, value] : merged) variables.push_back(name + "=" + value);
   std::vector<char*> argv;
   std::vector<char*> envp;
   for (auto& argument : arguments) argv.push_back(argument.data());
@@ -96,11 +97,11 @@ pid_t DaemonProcess::spawn(std::vector<std::string> arguments, const std::string
   const pid_t child = ::fork();
   if (child != 0) return child;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (inherited == as)
-    ::fcntl(as, F_SETFD, 0);  // dup2 would leave it to close at the exec
+  if (inherited == child_fd)
+    ::fcntl(child_fd, F_SETFD, 0);  // dup2 would keep close-on-exec set
   else
-    ::dup2(inherited, as);
-  if (as == STDOUT_FILENO) ::dup2(inherited, STDERR_FILENO);
+    ::dup2(inherited, child_fd);
+  if (child_fd == STDOUT_FILENO) ::dup2(inherited, STDERR_FILENO);
   if (::chdir(directory.c_str()) != 0) ::_exit(126);
   if (in_child) in_child();
   ::execve(argv[0], argv.data(), envp.data());
@@ -111,49 +112,50 @@ std::string DaemonProcess::start(std::vector<std::string> more_arguments, const 
   constexpr int kReadyFd = 9;
   int ends[2] = {-1, -1};
   EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  const UniqueFd hearing{ends[0]};
-  UniqueFd speaking{ends[1]};
+  const UniqueFd read_end{ends[0]};
+  UniqueFd write_end{ends[1]};
   std::vector<std::string> arguments = {"up", "--foreground", "--ready-fd", std::to_string(kReadyFd)};
   arguments.insert(arguments.end(), more_arguments.begin(), more_arguments.end());
-  pid_ = spawn(std::move(arguments), project_name, speaking.get(), kReadyFd);
-  speaking.reset();
-  return hear_line(hearing.get());
+  pid_ = spawn(std::move(arguments), project_name, write_end.get(), kReadyFd);
+  write_end.reset();
+  return read_line(read_end.get());
 }
 
 void DaemonProcess::signal(int number) const {
   if (pid_ > 0) ::kill(pid_, number);
 }
 
-Ended DaemonProcess::wait() {
-  Ended ended;
-  if (pid_ <= 0) return ended;
+ExitStatus DaemonProcess::wait() {
+  ExitStatus status;
+  if (pid_ <= 0) return status;
   const UniqueFd process{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
   pollfd watched{process.get(), POLLIN, 0};
   if (::poll(&watched, 1, kTimeoutMs) != 1) {
-    ADD_FAILURE() << "the daemon did not end; its log:\n" << log();
+    ADD_FAILURE() << "the daemon did not exit; its log:\n" << log();
     ::kill(pid_, SIGKILL);
   }
-  int status = 0;
-  ::waitpid(pid_, &status, 0);
+  int wait_status = 0;
+  ::waitpid(pid_, &wait_status, 0);
   pid_ = -1;
-  if (WIFEXITED(status)) ended.exit_code = WEXITSTATUS(status);
-  if (WIFSIGNALED(status)) ended.signal = WTERMSIG(status);
-  return ended;
+  if (WIFEXITED(wait_status)) status.exit_code = WEXITSTATUS(wait_status);
+  if (WIFSIGNALED(wait_status)) status.signal = WTERMSIG(wait_status);
+  return status;
 }
 
-DaemonProcess::Said DaemonProcess::command(std::vector<std::string> arguments, const std::string& project_name) {
+DaemonProcess::CommandResult DaemonProcess::command(std::vector<std::string> arguments,
+                                                    const std::string& project_name) {
   int ends[2] = {-1, -1};
   EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  const UniqueFd hearing{ends[0]};
-  UniqueFd speaking{ends[1]};
-  const pid_t child = spawn(std::move(arguments), project_name, speaking.get(), STDOUT_FILENO);
-  speaking.reset();
-  Said said;
-  said.text = hear_all(hearing.get());
+  const UniqueFd read_end{ends[0]};
+  UniqueFd write_end{ends[1]};
+  const pid_t child = spawn(std::move(arguments), project_name, write_end.get(), STDOUT_FILENO);
+  write_end.reset();
+  CommandResult result;
+  result.output = read_all(read_end.get());
   int status = 0;
   ::waitpid(child, &status, 0);
-  if (WIFEXITED(status)) said.exit_code = WEXITSTATUS(status);
-  return said;
+  if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
+  return result;
 }
 
 std::string content_of(const std::string& path) {

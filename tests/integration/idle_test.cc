@@ -1,4 +1,4 @@
-/// Idle means asleep: nothing wakes the daemon but heartbeats.
+/// An idle daemon wakes only for heartbeats.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 namespace relay::integration {
 namespace {
 
-/// How often any thread of the process went to sleep of its own will: once per wake-up.
+/// Voluntary context switches of all threads of the process: one per wake-up.
 long wakeups_of(pid_t pid) {
   long sum = 0;
   for (const auto& task : std::filesystem::directory_iterator{format("/proc/{}/task", pid)}) {
@@ -24,7 +24,7 @@ long wakeups_of(pid_t pid) {
   return sum;
 }
 
-/// How often the process wakes up in that time.
+/// The wake-ups of the process within a duration.
 long wakeups_within(pid_t pid, std::chrono::milliseconds time) {
   const long before = wakeups_of(pid);
   ::usleep(static_cast<useconds_t>(std::chrono::microseconds{time}.count()));
@@ -41,13 +41,13 @@ TEST(Idle, DaemonWithConnectedClientsSleepsBetweenHeartbeats) {
     clients.push_back(std::make_unique<RawClient>(daemon.socket()));
     clients.back()->hello(format("Agent{}", i));
   }
-  ::usleep(1'000'000);  // roster files are gathered for a moment, the store indexes what is new
+  ::usleep(1'000'000);  // roster writes are batched, the store indexes new rows
   const long woken = wakeups_within(daemon.pid(), std::chrono::seconds{3});
   RecordProperty("wakeups_in_3_s", static_cast<int>(woken));
   EXPECT_LE(woken, 1);
 }
 
-/// The number of the last event in that text.
+/// The number of the last event in these lines.
 long last_number_in(std::string_view lines) {
   while (lines.ends_with('\n')) lines.remove_suffix(1);
   const auto event = parse_json_object(lines.substr(lines.rfind('\n') + 1));
@@ -55,22 +55,22 @@ long last_number_in(std::string_view lines) {
 }
 
 long newest_event(DaemonProcess& daemon) {
-  return last_number_in(daemon.command({"events", "--limit", "1", "--json"}).text);
+  return last_number_in(daemon.command({"events", "--limit", "1", "--json"}).output);
 }
 
-/// Read without the daemon, which is not to be woken.
+/// Reads the file, so that the daemon is not woken.
 long last_event_in_file(const DaemonProcess& daemon) {
-  constexpr std::streamoff kMoreThanALine = 64 * 1024;
+  constexpr std::streamoff kMaxLine = 64 * 1024;
   std::ifstream file{daemon.project_directory() + "/events.jsonl", std::ios::ate};
-  file.seekg(std::max<std::streamoff>(0, file.tellg() - kMoreThanALine));
+  file.seekg(std::max<std::streamoff>(0, file.tellg() - kMaxLine));
   const std::string end{std::istreambuf_iterator<char>{file}, {}};
   return last_number_in(std::string_view{end}.substr(0, end.rfind('\n') + 1));
 }
 
-/// However slow the machine is; within the time-out of the test.
+/// For slow machines; within the timeout of the test.
 constexpr std::chrono::seconds kFileTimeout{240};
 
-TEST(Idle, DaemonIsQuietSoonAfterALoad) {
+TEST(Idle, DaemonSleepsSoonAfterALoad) {
   constexpr int kMessages = 30'000, kAtOnce = 50;
   DaemonProcess daemon;
   daemon.environment["AGENT_RELAY_HEARTBEAT_MS"] = "600000";
@@ -80,19 +80,19 @@ TEST(Idle, DaemonIsQuietSoonAfterALoad) {
   bob.hello("Bob");
   for (int sent = 0; sent < kMessages; sent += kAtOnce) {
     for (int i = 0; i < kAtOnce; ++i) alice.send("Bob", "x", format("m{}", sent + i));
-    for (int i = 0; i < kAtOnce; ++i) ASSERT_EQ(bob.next_text(), "x");
-    for (int i = 0; i < kAtOnce; ++i) alice.hear_type("ACK");
+    for (int i = 0; i < kAtOnce; ++i) ASSERT_EQ(bob.next_body(), "x");
+    for (int i = 0; i < kAtOnce; ++i) alice.receive_type("ACK");
   }
   const auto newest = newest_event(daemon);
   ASSERT_GT(newest, kMessages);
-  const auto give_up = std::chrono::steady_clock::now() + kFileTimeout;
-  while (last_event_in_file(daemon) < newest && std::chrono::steady_clock::now() < give_up) ::usleep(100'000);
-  ASSERT_GE(last_event_in_file(daemon), newest) << "the file of events is written behind the commits";
-  ::usleep(1'000'000);  // the last page and the question for the newest event have an end too
-  constexpr int kQuietSeconds = 15, kTidyingUp = 9;  // in about five wake-ups, a few seconds after the load
-  const long woken = wakeups_within(daemon.pid(), std::chrono::seconds{kQuietSeconds});
+  const auto deadline = std::chrono::steady_clock::now() + kFileTimeout;
+  while (last_event_in_file(daemon) < newest && std::chrono::steady_clock::now() < deadline) ::usleep(100'000);
+  ASSERT_GE(last_event_in_file(daemon), newest) << "events.jsonl is written after the commits";
+  ::usleep(1'000'000);                           // until the last page and the query for the newest event are finished
+  constexpr int kSeconds = 15, kMaxWakeups = 9;  // cleanup takes about five, a few seconds after the load
+  const long woken = wakeups_within(daemon.pid(), std::chrono::seconds{kSeconds});
   RecordProperty("wakeups_in_15_s", static_cast<int>(woken));
-  EXPECT_LE(woken, kTidyingUp) << "nothing is left to write, so nothing is to wake it every second";
+  EXPECT_LE(woken, kMaxWakeups) << "nothing is left to write";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// One daemon per home, and what it does with whatever lies where its sockets should be.
+/// One daemon per home, and existing files at the paths of its sockets.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -14,18 +14,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(Instance, RefusesASecondDaemonForTheSameHomeAndTheFirstGoesOn) {
+TEST(Instance, RefusesASecondDaemonForTheSameHome) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   const auto second = daemon.command({"up", "--foreground"});
-  EXPECT_EQ(second.exit_code, 5) << second.text;
-  EXPECT_NE(second.text.find("already runs"), std::string::npos) << second.text;
-  EXPECT_NE(second.text.find(std::to_string(daemon.pid())), std::string::npos) << second.text;
+  EXPECT_EQ(second.exit_code, 5) << second.output;
+  EXPECT_NE(second.output.find("already runs"), std::string::npos) << second.output;
+  EXPECT_NE(second.output.find(std::to_string(daemon.pid())), std::string::npos) << second.output;
   RawClient alice{daemon.socket()};
   EXPECT_TRUE(alice.hello("Alice").contains("session_id"));
 }
 
-TEST(Instance, KeepsEverythingToItsOwner) {
+TEST(Instance, CreatesFilesForItsOwnerOnly) {
   DaemonProcess daemon;
   daemon.in_child = [] { ::umask(0); };
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
@@ -47,7 +47,7 @@ TEST(Instance, KeepsEverythingToItsOwner) {
 TEST(Instance, CleansUpAfterADaemonThatWasKilled) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
-  EXPECT_EQ(daemon.end(SIGKILL).signal, SIGKILL);
+  EXPECT_EQ(daemon.terminate(SIGKILL).signal, SIGKILL);
   ASSERT_TRUE(fs::exists(daemon.socket()));
   ASSERT_TRUE(fs::exists(daemon.home() + "/daemon.pid"));
 
@@ -58,10 +58,10 @@ TEST(Instance, CleansUpAfterADaemonThatWasKilled) {
   alice.hello("Alice");
 }
 
-TEST(Instance, RemovesItsSocketsAndPidFilesWhenItEnds) {
+TEST(Instance, RemovesItsSocketsAndPidFilesAtExit) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
-  EXPECT_EQ(daemon.end(SIGTERM).exit_code, 0) << daemon.log();
+  EXPECT_EQ(daemon.terminate(SIGTERM).exit_code, 0) << daemon.log();
   EXPECT_FALSE(fs::exists(daemon.socket()));
   EXPECT_FALSE(fs::exists(daemon.control_socket()));
   EXPECT_FALSE(fs::exists(daemon.home() + "/daemon.pid"));
@@ -69,27 +69,27 @@ TEST(Instance, RemovesItsSocketsAndPidFilesWhenItEnds) {
   EXPECT_FALSE(fs::is_symlink(daemon.project() + "/.agent-relay/relay.sock"));
 }
 
-TEST(Instance, RefusesAPathThatIsNoSocketAndLeavesItAlone) {
+TEST(Instance, RefusesAPathThatIsNoSocketAndKeepsIt) {
   DaemonProcess daemon;
   fs::create_directories(daemon.project_directory());
   std::ofstream{daemon.socket()} << "precious";
-  const std::string said = daemon.start();
-  EXPECT_TRUE(said.starts_with("error: ")) << said;
-  EXPECT_NE(said.find("not a socket"), std::string::npos) << said;
+  const std::string ready_line = daemon.start();
+  EXPECT_TRUE(ready_line.starts_with("error: ")) << ready_line;
+  EXPECT_NE(ready_line.find("not a socket"), std::string::npos) << ready_line;
   EXPECT_EQ(daemon.wait().exit_code, 1);
   EXPECT_EQ(content_of(daemon.socket()), "precious");
 }
 
-TEST(Instance, RefusesAFurtherSocketPathThatIsNoSocket) {
+TEST(Instance, RefusesAnExtraSocketPathThatIsNoSocket) {
   DaemonProcess daemon;
   std::ofstream{daemon.path("notes.txt")} << "precious";
-  const std::string said = daemon.start({"--socket", daemon.path("notes.txt")});
-  EXPECT_NE(said.find("not a socket"), std::string::npos) << said;
+  const std::string ready_line = daemon.start({"--socket", daemon.path("notes.txt")});
+  EXPECT_NE(ready_line.find("not a socket"), std::string::npos) << ready_line;
   daemon.wait();
   EXPECT_EQ(content_of(daemon.path("notes.txt")), "precious");
 }
 
-TEST(Instance, ListensAtAFurtherPathToo) {
+TEST(Instance, ListensAtAnExtraPath) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start({"--socket", daemon.path("extra.sock")}), "ready\n");
   EXPECT_EQ(mode_of(daemon.path("extra.sock")), 0600U);
@@ -98,10 +98,10 @@ TEST(Instance, ListensAtAFurtherPathToo) {
   RawClient bob{daemon.socket()};
   bob.hello("Bob");
   alice.send("Bob", "same workspace", "m-1");
-  EXPECT_EQ(bob.next_text(), "same workspace");
+  EXPECT_EQ(bob.next_body(), "same workspace");
 }
 
-TEST(Instance, LeavesLinksWherePublishedClientsLook) {
+TEST(Instance, CreatesLinksForPublishedClients) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient by_root{daemon.project() + "/.agent-relay/relay.sock"};
@@ -119,7 +119,7 @@ TEST(Instance, FallsBackToAShortPathWhenTheHomeIsTooDeep) {
   RawClient alice{daemon.project() + "/.agent-relay/relay.sock"};
   alice.hello("Alice");
   const auto listed = daemon.command({"status"});
-  EXPECT_EQ(listed.exit_code, 0) << listed.text;
+  EXPECT_EQ(listed.exit_code, 0) << listed.output;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Beginning, end, sudden end and reload of the daemon, seen by its clients.
+/// Start, shutdown, kill and reload of the daemon.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Polls a condition about the outside world that nobody announces; never longer than the patience.
+/// Polls until the condition holds or the timeout has passed.
 template <class Check>
 bool eventually(Check check) {
   const auto deadline = std::chrono::steady_clock::now() + kTimeout;
@@ -31,36 +31,34 @@ ino_t inode_of(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
-TEST(Lifecycle, AnswersEverySendBeforeATermEndsIt) {
+TEST(Lifecycle, RespondsToEverySendBeforeItExitsOnSigterm) {
   constexpr int kSends = 500;
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
-  RawClient bob{daemon.socket()};
-  bob.hello("Bob");
-  bob.leave();
+  register_agent(daemon.socket(), "Bob");
   RawClient alice{daemon.socket()};
   alice.hello("Alice");
   for (int i = 0; i < kSends; ++i) alice.send("Bob", format("text {}", i), format("m-{}", i));
-  alice.hear_type("ACK");  // the first is durable, so the others are on their way
+  alice.receive_type("ACK");  // the first is durable, so the daemon has read the others
   daemon.signal(SIGTERM);
 
   int acknowledged = 1;
-  bool said_goodbye = false;
-  while (const auto frame = alice.hear()) {
+  bool received_bye = false;
+  while (const auto frame = alice.receive()) {
     if (type_of(*frame) == "ACK") ++acknowledged;
-    if (type_of(*frame) == "BYE") said_goodbye = true;
+    if (type_of(*frame) == "BYE") received_bye = true;
   }
-  EXPECT_TRUE(said_goodbye);
+  EXPECT_TRUE(received_bye);
   EXPECT_EQ(daemon.wait().exit_code, 0) << daemon.log();
 
-  // What was acknowledged is there afterwards; what was not may be there too, but nothing in between is missing.
+  // Acknowledged messages exist after the restart. Later ones may exist too, without a gap.
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient bob_again{daemon.socket()};
   bob_again.hello("Bob");
-  for (int i = 0; i < acknowledged; ++i) ASSERT_EQ(bob_again.next_text(), format("text {}", i));
+  for (int i = 0; i < acknowledged; ++i) ASSERT_EQ(bob_again.next_body(), format("text {}", i));
 }
 
-TEST(Lifecycle, LosesAndRepeatsNothingThatWasAcknowledgedWhenKilled) {
+TEST(Lifecycle, KeepsAcknowledgedMessagesOnceWhenKilled) {
   constexpr int kSends = 200;
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
@@ -69,17 +67,17 @@ TEST(Lifecycle, LosesAndRepeatsNothingThatWasAcknowledgedWhenKilled) {
   alice.hello("Alice");
   const auto welcome = bob.hello("Bob");
   const std::string token = string_member(welcome, "resume_token").value_or("");
-  bob.leave();
+  bob.close();
   for (int i = 0; i < kSends; ++i) alice.send("Bob", format("text {}", i), format("m-{}", i));
-  for (int i = 0; i < kSends; ++i) alice.hear_type("ACK");
-  EXPECT_EQ(daemon.end(SIGKILL).signal, SIGKILL);
+  for (int i = 0; i < kSends; ++i) alice.receive_type("ACK");
+  EXPECT_EQ(daemon.terminate(SIGKILL).signal, SIGKILL);
 
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient bob_again{daemon.socket()};
   const auto resumed = bob_again.hello("Bob", format(R"("session":{{"resume_token":"{}"}},)", token));
   EXPECT_EQ(string_member(resumed, "session_id"), string_member(welcome, "session_id"));
-  for (int i = 0; i < kSends; ++i) ASSERT_EQ(bob_again.next_text(), format("text {}", i));
-  EXPECT_FALSE(bob_again.hear(std::chrono::milliseconds{200}).has_value());
+  for (int i = 0; i < kSends; ++i) ASSERT_EQ(bob_again.next_body(), format("text {}", i));
+  EXPECT_FALSE(bob_again.receive(std::chrono::milliseconds{200}).has_value());
 }
 
 TEST(Lifecycle, WritesTheRosterOnChangeOnly) {
@@ -97,25 +95,25 @@ TEST(Lifecycle, WritesTheRosterOnChangeOnly) {
 
   const ino_t before = inode_of(agents);
   for (int i = 0; i < 50; ++i) {
-    alice.send("Bob", "no news about agents", format("m-{}", i));
-    bob.next_text();
+    alice.send("Bob", "no change of the roster", format("m-{}", i));
+    bob.next_body();
   }
-  EXPECT_FALSE(bob.hear(std::chrono::milliseconds{500}).has_value());  // longer than a burst is gathered
+  EXPECT_FALSE(bob.receive(std::chrono::milliseconds{500}).has_value());  // longer than roster writes are batched
   EXPECT_EQ(inode_of(agents), before);
 
-  alice.leave();
+  alice.close();
   EXPECT_TRUE(eventually([&] { return content_of(connected).find("Alice") == std::string::npos; }));
   EXPECT_NE(inode_of(agents), before);
 }
 
-TEST(Lifecycle, ReadsItsConfigurationAgainOnHangup) {
+TEST(Lifecycle, ReloadsItsConfigurationOnHangup) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   EXPECT_EQ(daemon.log().find(" debug "), std::string::npos);
   fs::rename(daemon.home() + "/daemon.log", daemon.home() + "/daemon.log.1");
   std::ofstream{daemon.home() + "/config.toml"} << "debug = true\n";
   daemon.signal(SIGHUP);
-  ASSERT_TRUE(eventually([&] { return daemon.log().find("configuration read again") != std::string::npos; }));
+  ASSERT_TRUE(eventually([&] { return daemon.log().find("configuration reloaded") != std::string::npos; }));
 
   std::ofstream{daemon.home() + "/config.toml"} << "heartbeat_ms = \"often\"\n";
   daemon.signal(SIGHUP);
@@ -124,28 +122,27 @@ TEST(Lifecycle, ReadsItsConfigurationAgainOnHangup) {
   alice.hello("Alice");
 }
 
-TEST(Lifecycle, HangupReopensTheLogDespiteAMistakeInAPermissionRule) {
+TEST(Lifecycle, HangupReopensTheLogDespiteAnInvalidPermissionRule) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   fs::rename(daemon.home() + "/daemon.log", daemon.home() + "/daemon.log.1");
   std::ofstream{daemon.home() + "/config.toml"} << "[[permissions]]\naction = \"perhaps\"\n";
   daemon.signal(SIGHUP);
-  EXPECT_TRUE(eventually([&] {
-    return daemon.log().find("the configuration was not read again") != std::string::npos;
-  })) << content_of(daemon.home() + "/daemon.log.1");
+  EXPECT_TRUE(eventually([&] { return daemon.log().find("configuration not reloaded") != std::string::npos; }))
+      << content_of(daemon.home() + "/daemon.log.1");
 }
 
-TEST(Lifecycle, ADaemonWhoseHomeWasRemovedEndsInOrder) {
+TEST(Lifecycle, ExitsCleanlyWhenItsHomeIsRemoved) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient alice{daemon.socket()};
   alice.hello("Alice");
   fs::remove_all(daemon.home());
-  const auto ended = daemon.wait();
-  EXPECT_EQ(ended.exit_code, 0) << ended.signal;
+  const auto status = daemon.wait();
+  EXPECT_EQ(status.exit_code, 0) << status.signal;
 }
 
-TEST(Lifecycle, ADaemonWhoseHomeWasMovedEndsInOrder) {
+TEST(Lifecycle, ExitsCleanlyWhenItsHomeIsMoved) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   fs::rename(daemon.home(), daemon.path("elsewhere"));
@@ -153,14 +150,14 @@ TEST(Lifecycle, ADaemonWhoseHomeWasMovedEndsInOrder) {
   EXPECT_NE(content_of(daemon.path("elsewhere") + "/daemon.log").find("cannot be reached any more"), std::string::npos);
 }
 
-TEST(Lifecycle, StartsInAFewMillisecondsAndEndsPromptly) {
+TEST(Lifecycle, StopsWithinThreeSeconds) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient alice{daemon.socket()};
   alice.hello("Alice");
-  const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(daemon.end(SIGTERM).exit_code, 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{3});
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(daemon.terminate(SIGTERM).exit_code, 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{3});
 }
 
 }  // namespace

@@ -29,37 +29,37 @@ RawClient::RawClient(const std::string& path) : fd_{::socket(AF_UNIX, SOCK_STREA
       << path << ": " << std::strerror(errno);
 }
 
-void RawClient::say(std::string_view body) {
+void RawClient::send_frame(std::string_view body) {
   std::string wire;
   protocol::append_frame(wire, protocol::HeaderStyle::Four, body);
-  say_bytes(wire);
+  send_bytes(wire);
 }
 
-void RawClient::say_bytes(std::string_view bytes) {
+void RawClient::send_bytes(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count <= 0) return;  // the daemon hung up; what it said last can still be read
+    if (count <= 0) return;  // the daemon closed; its last frames can still be read
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
 }
 
 bool RawClient::read_more(Clock::time_point deadline) {
-  if (ended_) return false;
+  if (at_end_) return false;
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
   pollfd watched{fd_.get(), POLLIN, 0};
   if (left < 0 || ::poll(&watched, 1, static_cast<int>(left)) <= 0) return false;
   char buffer[65536];
   const ssize_t count = ::recv(fd_.get(), buffer, sizeof buffer, 0);
   if (count <= 0) {
-    ended_ = true;
+    at_end_ = true;
     return false;
   }
   reader_.push({buffer, static_cast<std::size_t>(count)});
   return true;
 }
 
-std::optional<json::object> RawClient::hear(std::chrono::milliseconds patience) {
-  const auto deadline = Clock::now() + patience;
+std::optional<json::object> RawClient::receive(std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
   for (;;) {
     const auto body = reader_.next();
     EXPECT_TRUE(body.has_value());
@@ -72,18 +72,18 @@ std::optional<json::object> RawClient::hear(std::chrono::milliseconds patience) 
     EXPECT_TRUE(frame.has_value()) << **body;
     if (!frame) return std::nullopt;
     if (type_of(*frame) != "PING") return *std::move(frame);
-    if (answers_pings) say(envelope("PONG", "pong", json::serialize(frame->at("payload"))));
+    if (answers_pings) send_frame(envelope("PONG", "pong", json::serialize(frame->at("payload"))));
   }
 }
 
-json::object RawClient::hear_type(std::string_view type, std::chrono::milliseconds patience) {
-  const auto deadline = Clock::now() + patience;
+json::object RawClient::receive_type(std::string_view type, std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
   std::string skipped;
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    auto frame = hear(std::max(left, std::chrono::milliseconds{0}));
+    auto frame = receive(std::max(left, std::chrono::milliseconds{0}));
     if (!frame) {
-      ADD_FAILURE() << "no " << type << (ended_ ? " before the end;" : " in time;") << " heard:" << skipped;
+      ADD_FAILURE() << "no " << type << (at_end_ ? " before the end;" : " in time;") << " received:" << skipped;
       return {};
     }
     if (type_of(*frame) == type) return *std::move(frame);
@@ -91,39 +91,41 @@ json::object RawClient::hear_type(std::string_view type, std::chrono::millisecon
   }
 }
 
-bool RawClient::is_closed(std::chrono::milliseconds patience) {
-  const auto deadline = Clock::now() + patience;
-  while (!ended_ && Clock::now() < deadline) {
-    if (!hear(std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()))) break;
+bool RawClient::is_closed(std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
+  while (!at_end_ && Clock::now() < deadline) {
+    if (!receive(std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()))) break;
   }
-  return ended_;
+  return at_end_;
 }
 
 json::object RawClient::hello(std::string_view name, std::string_view more_members) {
-  say(envelope("HELLO", "hello",
-               format(R"({{"agent":"{}",{}"capabilities":{{"ack":true,"resume":true,"max_inflight":256,)"
-                      R"("supports_topics":true,"send_ack":true}}}})",
-                      name, more_members)));
-  const auto welcome = hear_type("WELCOME");
+  send_frame(envelope("HELLO", "hello",
+                      format(R"({{"agent":"{}",{}"capabilities":{{"ack":true,"resume":true,"max_inflight":256,)"
+                             R"("supports_topics":true,"send_ack":true}}}})",
+                             name, more_members)));
+  const auto welcome = receive_type("WELCOME");
   const json::object* payload = object_member(welcome, "payload");
   return payload == nullptr ? json::object{} : *payload;
 }
 
 void RawClient::send(std::string_view to, std::string_view body, std::string_view id) {
-  say(envelope("SEND", id, format(R"({{"kind":"message","body":"{}"}})", body), format(R"("to":"{}",)", to)));
+  send_frame(envelope("SEND", id, format(R"({{"kind":"message","body":"{}"}})", body), format(R"("to":"{}",)", to)));
 }
 
-std::string RawClient::next_text() {
-  const auto deliver = hear_type("DELIVER");
+std::string RawClient::next_body() {
+  const auto deliver = receive_type("DELIVER");
   const json::object* delivery = object_member(deliver, "delivery");
   if (delivery == nullptr) return "";
-  say(envelope("ACK", "ack",
-               format(R"({{"ack_id":"{}","seq":{}}})", string_member(deliver, "id").value_or(""),
-                      integer_member(*delivery, "seq").value_or(0))));
-  return payload_text(deliver, "body");
+  send_frame(envelope("ACK", "ack",
+                      format(R"({{"ack_id":"{}","seq":{}}})", string_member(deliver, "id").value_or(""),
+                             integer_member(*delivery, "seq").value_or(0))));
+  return payload_string(deliver, "body");
 }
 
-std::string payload_text(const json::object& frame, std::string_view name) {
+void register_agent(const std::string& socket, std::string_view name) { RawClient{socket}.hello(name); }
+
+std::string payload_string(const json::object& frame, std::string_view name) {
   const json::object* payload = object_member(frame, "payload");
   return payload == nullptr ? "" : string_member(*payload, name).value_or("");
 }

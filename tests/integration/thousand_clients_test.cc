@@ -17,8 +17,8 @@ using std::chrono::seconds;
 constexpr std::size_t kClients = 1'000;
 constexpr std::size_t kMessagesEach = 20;
 constexpr long kMaxIdleKbEach = 32;
-// The allocator keeps what a burst of 20 000 messages under way once needed, and one burst needs more than another. A leak
-// would make every round higher: of 50 bytes for each message, by this much.
+// The allocator keeps the memory of a burst of 20 000 messages, and bursts differ. A leak makes every round higher: a leak
+// of 50 bytes per message by this much.
 constexpr long kRiseKb = 1'000;
 constexpr int kFlatRounds = 5;  // in a row
 constexpr int kMaxRounds = 40;
@@ -31,22 +31,22 @@ long resident_kb(pid_t pid) {
   return 0;
 }
 
-TEST(ThousandClients, TalkToEachOtherWithFlatMemory) {
+TEST(ThousandClients, ExchangeMessagesWithFlatMemory) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur < kClients + 100) GTEST_SKIP() << "too few descriptors allowed here: " << limit.rlim_cur;
+  if (limit.rlim_cur < kClients + 100) GTEST_SKIP() << "the limit of descriptors is too low: " << limit.rlim_cur;
 
   DaemonProcess daemon;
   daemon.environment["AGENT_RELAY_DURABILITY"] = "process";
-  daemon.environment["AGENT_RELAY_BREAK_LOOPS"] = "false";  // numbers are no conversation
+  daemon.environment["AGENT_RELAY_BREAK_LOOPS"] = "false";  // bodies are only numbers
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   const long empty_kb = resident_kb(daemon.pid());
 
   Crowd crowd{daemon.socket(), kClients};
-  ASSERT_TRUE(crowd.introduce(seconds{60})) << crowd.complaint();
-  crowd.stay(std::chrono::milliseconds{500});
+  ASSERT_TRUE(crowd.connect(seconds{60})) << crowd.error();
+  crowd.answer_pings_for(std::chrono::milliseconds{500});
   const long idle_kb_each = (resident_kb(daemon.pid()) - empty_kb) / static_cast<long>(kClients);
   std::cout << "idle: " << idle_kb_each << " KB for each of " << kClients << " clients\n";
   EXPECT_LE(idle_kb_each, kMaxIdleKbEach);
@@ -54,16 +54,17 @@ TEST(ThousandClients, TalkToEachOtherWithFlatMemory) {
   long highest_kb = 0;
   int rounds = 0;
   for (int flat = 0; flat < kFlatRounds && rounds < kMaxRounds; ++rounds) {
-    ASSERT_TRUE(crowd.exchange(kMessagesEach, seconds{60})) << crowd.complaint();
+    ASSERT_TRUE(crowd.exchange(kMessagesEach, seconds{60})) << crowd.error();
     const long now_kb = resident_kb(daemon.pid());
     flat = now_kb > highest_kb + kRiseKb ? 0 : flat + 1;
     highest_kb = std::max(highest_kb, now_kb);
   }
-  std::cout << crowd.delivered() << " messages in " << rounds << " rounds; " << highest_kb << " KB, flat at the end\n";
-  EXPECT_LT(rounds, kMaxRounds) << "memory grew to the end";
+  std::cout << crowd.delivered() << " messages in " << rounds << " rounds; " << highest_kb
+            << " KB, stable at the end\n";
+  EXPECT_LT(rounds, kMaxRounds) << "memory never became stable";
   EXPECT_EQ(crowd.delivered(), kClients * kMessagesEach * static_cast<std::size_t>(rounds));
   EXPECT_EQ(crowd.out_of_order(), 0U);
-  EXPECT_EQ(daemon.end(SIGTERM).exit_code, 0) << daemon.log();
+  EXPECT_EQ(daemon.terminate(SIGTERM).exit_code, 0) << daemon.log();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Several projects in one process, and the daemon's own socket.
+/// Several projects in one process, and the control socket.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -13,47 +13,47 @@ namespace {
 
 namespace fs = std::filesystem;
 
-json::object ask(RawClient& control, std::string_view type, std::string_view payload = "{}") {
-  control.say(envelope(type, "request-7", payload));
-  const auto response = control.hear_type("WORKSPACE_RESPONSE");
+json::object request(RawClient& control, std::string_view type, std::string_view payload = "{}") {
+  control.send_frame(envelope(type, "request-7", payload));
+  const auto response = control.receive_type("WORKSPACE_RESPONSE");
   EXPECT_EQ(string_member(response, "id"), "request-7");
-  const json::object* answer = object_member(response, "payload");
-  return answer == nullptr ? json::object{} : *answer;
+  const json::object* result = object_member(response, "payload");
+  return result == nullptr ? json::object{} : *result;
 }
 
-std::string wish(const std::string& root) { return format(R"({{"root":"{}"}})", root); }
+std::string root_payload(const std::string& root) { return format(R"({{"root":"{}"}})", root); }
 
 TEST(Workspaces, AreIsolatedInOneProcess) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
-  const auto opened = ask(control, "WORKSPACE_OPEN", wish(daemon.project("other")));
+  const auto opened = request(control, "WORKSPACE_OPEN", root_payload(daemon.project("other")));
   EXPECT_EQ(bool_member(opened, "ok"), true) << json::serialize(opened);
   EXPECT_EQ(array_member(opened, "workspaces")->size(), 2U);
 
-  RawClient alice_here{daemon.socket()};
-  RawClient alice_there{daemon.socket("other")};
-  RawClient bob_there{daemon.socket("other")};
-  alice_here.hello("Alice");
-  alice_there.hello("Alice");
-  bob_there.hello("Bob");
-  alice_here.send("Bob", "nobody of that name here", "m-1");
-  EXPECT_EQ(payload_text(alice_here.hear_type("NACK"), "code"), "UNKNOWN_RECIPIENT");
-  alice_there.send("Bob", "hello", "m-1");
-  EXPECT_EQ(bob_there.next_text(), "hello");
+  RawClient alice{daemon.socket()};
+  RawClient other_alice{daemon.socket("other")};
+  RawClient bob{daemon.socket("other")};
+  alice.hello("Alice");
+  other_alice.hello("Alice");
+  bob.hello("Bob");
+  alice.send("Bob", "no agent of that name", "m-1");
+  EXPECT_EQ(payload_string(alice.receive_type("NACK"), "code"), "UNKNOWN_RECIPIENT");
+  other_alice.send("Bob", "hello", "m-1");
+  EXPECT_EQ(bob.next_body(), "hello");
 }
 
-TEST(Workspaces, AreListedWithWhatAPersonWantsToKnow) {
+TEST(Workspaces, AreListedWithPidRootSocketAndCounts) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient alice{daemon.socket()};
   alice.hello("Alice");
   RawClient control{daemon.control_socket()};
-  const auto answer = ask(control, "WORKSPACE_LIST");
-  EXPECT_EQ(integer_member(answer, "pid"), daemon.pid());
-  EXPECT_EQ(string_member(answer, "home"), daemon.home());
-  EXPECT_FALSE(string_member(answer, "version").value_or("").empty());
-  const auto& list = *array_member(answer, "workspaces");
+  const auto response = request(control, "WORKSPACE_LIST");
+  EXPECT_EQ(integer_member(response, "pid"), daemon.pid());
+  EXPECT_EQ(string_member(response, "home"), daemon.home());
+  EXPECT_FALSE(string_member(response, "version").value_or("").empty());
+  const auto& list = *array_member(response, "workspaces");
   ASSERT_EQ(list.size(), 1U);
   const auto& workspace = list[0].get_object();
   EXPECT_EQ(string_member(workspace, "root"), daemon.project());
@@ -63,41 +63,41 @@ TEST(Workspaces, AreListedWithWhatAPersonWantsToKnow) {
   EXPECT_EQ(integer_member(workspace, "known"), 1);
 }
 
-TEST(Workspaces, OpenTwiceIsHarmlessAndAMissingRootIsRefused) {
+TEST(Workspaces, OpenIsIdempotentAndRefusesAMissingRoot) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
   for (const std::string spelling : {"", "/", "/./", "/.git/.."}) {
-    const auto again = ask(control, "WORKSPACE_OPEN", wish(daemon.project() + spelling));
+    const auto again = request(control, "WORKSPACE_OPEN", root_payload(daemon.project() + spelling));
     EXPECT_EQ(bool_member(again, "ok"), true) << spelling;
     EXPECT_EQ(array_member(again, "workspaces")->size(), 1U) << spelling;
   }
-  const auto refused = ask(control, "WORKSPACE_OPEN", wish("/no/such/root"));
+  const auto refused = request(control, "WORKSPACE_OPEN", root_payload("/no/such/root"));
   EXPECT_EQ(bool_member(refused, "ok"), false);
   EXPECT_NE(string_member(refused, "error")->find("no such directory"), std::string::npos);
   EXPECT_EQ(array_member(refused, "workspaces")->size(), 1U);
 }
 
-TEST(Workspaces, CloseAloneAndAreForgotten) {
+TEST(Workspaces, CloseSeparatelyAndStayClosedAfterARestart) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
-  ask(control, "WORKSPACE_OPEN", wish(daemon.project("other")));
-  RawClient here{daemon.socket()};
-  RawClient there{daemon.socket("other")};
-  here.hello("Alice");
-  there.hello("Bob");
+  request(control, "WORKSPACE_OPEN", root_payload(daemon.project("other")));
+  RawClient alice{daemon.socket()};
+  RawClient bob{daemon.socket("other")};
+  alice.hello("Alice");
+  bob.hello("Bob");
 
-  EXPECT_EQ(bool_member(ask(control, "WORKSPACE_CLOSE", wish(daemon.path("other"))), "ok"), true);
-  there.hear_type("BYE");
-  EXPECT_TRUE(there.is_closed());
+  EXPECT_EQ(bool_member(request(control, "WORKSPACE_CLOSE", root_payload(daemon.path("other"))), "ok"), true);
+  bob.receive_type("BYE");
+  EXPECT_TRUE(bob.is_closed());
   EXPECT_FALSE(fs::exists(daemon.socket("other")));
-  here.say(envelope("STATUS", "s-1"));
-  here.hear_type("STATUS_RESPONSE");
-  const auto again = ask(control, "WORKSPACE_CLOSE", wish(daemon.path("other")));
+  alice.send_frame(envelope("STATUS", "s-1"));
+  alice.receive_type("STATUS_RESPONSE");
+  const auto again = request(control, "WORKSPACE_CLOSE", root_payload(daemon.path("other")));
   EXPECT_NE(string_member(again, "error")->find("is not open"), std::string::npos);
 
-  daemon.end(SIGTERM);
+  daemon.terminate(SIGTERM);
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   EXPECT_FALSE(fs::exists(daemon.socket("other")));
 }
@@ -106,34 +106,34 @@ TEST(Workspaces, AreOpenedAgainAfterARestartExceptMissingRoots) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
-  ask(control, "WORKSPACE_OPEN", wish(daemon.project("other")));
-  ask(control, "WORKSPACE_OPEN", wish(daemon.project("vanishing")));
-  daemon.end(SIGKILL);
+  request(control, "WORKSPACE_OPEN", root_payload(daemon.project("other")));
+  request(control, "WORKSPACE_OPEN", root_payload(daemon.project("vanishing")));
+  daemon.terminate(SIGKILL);
   fs::remove_all(daemon.path("vanishing"));
 
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
-  RawClient there{daemon.socket("other")};
-  there.hello("Bob");
+  RawClient bob{daemon.socket("other")};
+  bob.hello("Bob");
   EXPECT_NE(daemon.log().find("vanishing"), std::string::npos);
 }
 
-TEST(Workspaces, AnswerOtherFramesOnTheControlSocketWithAWord) {
+TEST(Workspaces, ControlSocketRejectsOtherFramesWithAReason) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
-  control.say(envelope("HELLO", "h-1", R"({"agent":"Alice"})"));
-  EXPECT_NE(payload_text(control.hear_type("ERROR"), "message").find("daemon's own socket"), std::string::npos);
-  EXPECT_EQ(bool_member(ask(control, "WORKSPACE_LIST"), "ok"), true);
-  control.say("[]");
-  EXPECT_FALSE(payload_text(control.hear_type("ERROR"), "message").empty());
+  control.send_frame(envelope("HELLO", "h-1", R"({"agent":"Alice"})"));
+  EXPECT_NE(payload_string(control.receive_type("ERROR"), "message").find("daemon's own socket"), std::string::npos);
+  EXPECT_EQ(bool_member(request(control, "WORKSPACE_LIST"), "ok"), true);
+  control.send_frame("[]");
+  EXPECT_FALSE(payload_string(control.receive_type("ERROR"), "message").empty());
   EXPECT_TRUE(control.is_closed());
 }
 
-TEST(Workspaces, ShutDownByFrame) {
+TEST(Workspaces, ShutdownFrameStopsTheDaemon) {
   DaemonProcess daemon;
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
-  EXPECT_EQ(bool_member(ask(control, "SHUTDOWN"), "ok"), true);
+  EXPECT_EQ(bool_member(request(control, "SHUTDOWN"), "ok"), true);
   EXPECT_EQ(daemon.wait().exit_code, 0) << daemon.log();
 }
 

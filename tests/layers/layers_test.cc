@@ -1,5 +1,5 @@
-// Compares every #include in src/ with the code map of ARCHITECTURE.md: a folder includes only the folders it knows, directly
-// or through others. Test files and testing/ folders may also include a folder that does not know theirs.
+// Compares every #include in src/ with the code map of ARCHITECTURE.md: a folder includes only the folders that it depends on,
+// directly or through others. Test files and testing/ folders may also include a folder that does not depend on theirs.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -39,7 +39,7 @@ std::vector<std::string> cells_of(const std::string& row) {
 
 /// The rows "| `src/x` | … | a, b |" of the code map.
 std::map<std::string, Names> code_map() {
-  std::map<std::string, Names> known;
+  std::map<std::string, Names> dependencies;
   Names above;
   for (const auto& line : lines_of(fs::path{RELAY_ROOT} / "ARCHITECTURE.md")) {
     if (!line.starts_with("| `src/")) continue;
@@ -47,27 +47,27 @@ std::map<std::string, Names> code_map() {
     EXPECT_EQ(cells.size(), 4U) << line;
     std::string folder = cells.at(1).substr(5);
     folder.pop_back();
-    Names& names = known[folder];
+    Names& names = dependencies[folder];
     if (cells.back() == "all above") {
       names = above;
-    } else if (cells.back() != "nobody") {
+    } else if (cells.back() != "none") {
       std::istringstream list{cells.back()};
       for (std::string name; std::getline(list, name, ',');) names.insert(name.substr(name.find_first_not_of(' ')));
     }
     above.insert(folder);
   }
-  return known;
+  return dependencies;
 }
 
-Names reachable_from(const std::map<std::string, Names>& known, const std::string& folder) {
+Names reachable_from(const std::map<std::string, Names>& dependencies, const std::string& folder) {
   Names reached;
   std::vector<std::string> open{folder};
   while (!open.empty()) {
     const std::string next = open.back();
     open.pop_back();
     if (!reached.insert(next).second) continue;
-    const auto row = known.find(next);
-    if (row != known.end()) open.insert(open.end(), row->second.begin(), row->second.end());
+    const auto row = dependencies.find(next);
+    if (row != dependencies.end()) open.insert(open.end(), row->second.begin(), row->second.end());
   }
   return reached;
 }
@@ -82,16 +82,17 @@ std::optional<std::string> included_folder(std::string_view line) {
 }
 
 TEST(Layers, CodeMapNamesEveryFolder) {
-  const auto known = code_map();
+  const auto dependencies = code_map();
   for (const auto& entry : fs::directory_iterator{fs::path{RELAY_ROOT} / "src"})
-    if (entry.is_directory()) { EXPECT_TRUE(known.contains(entry.path().filename())) << entry.path(); }
+    if (entry.is_directory()) { EXPECT_TRUE(dependencies.contains(entry.path().filename())) << entry.path(); }
 }
 
-TEST(Layers, ArrowsPointDown) {
-  const auto known = code_map();
-  for (const auto& [folder, names] : known)
+TEST(Layers, CodeMapHasNoCycles) {
+  const auto dependencies = code_map();
+  for (const auto& [folder, names] : dependencies)
     for (const auto& name : names)
-      EXPECT_FALSE(reachable_from(known, name).contains(folder)) << folder << " and " << name << " know each other";
+      EXPECT_FALSE(reachable_from(dependencies, name).contains(folder))
+          << folder << " and " << name << " depend on each other";
 }
 
 bool is_test_file(const fs::path& path) {
@@ -99,25 +100,25 @@ bool is_test_file(const fs::path& path) {
 }
 
 TEST(Layers, EveryIncludeFollowsTheCodeMap) {
-  const auto known = code_map();
+  const auto dependencies = code_map();
   std::size_t includes = 0;
-  for (const auto& [folder, names] : known) {
-    const Names allowed = reachable_from(known, folder);
+  for (const auto& [folder, names] : dependencies) {
+    const Names allowed = reachable_from(dependencies, folder);
     for (const auto& entry : fs::recursive_directory_iterator{fs::path{RELAY_ROOT} / "src" / folder}) {
       const auto extension = entry.path().extension();
       if (extension != ".h" && extension != ".cc") continue;
       for (const auto& line : lines_of(entry.path())) {
         const auto included = included_folder(line);
-        if (!included || !known.contains(*included)) continue;
+        if (!included || !dependencies.contains(*included)) continue;
         ++includes;
-        if (is_test_file(entry.path()) && !reachable_from(known, *included).contains(folder)) continue;
+        if (is_test_file(entry.path()) && !reachable_from(dependencies, *included).contains(folder)) continue;
         EXPECT_TRUE(allowed.contains(*included))
-            << entry.path().string() << ": " << line << "; ARCHITECTURE.md does not let " << folder << " know "
-            << *included;
+            << entry.path().string() << ": " << line << "; ARCHITECTURE.md does not list " << *included
+            << " as a dependency of " << folder;
       }
     }
   }
-  EXPECT_GT(includes, 1'000U) << "the sources were not found";
+  EXPECT_GT(includes, 1'000U) << "no sources found";
 }
 
 }  // namespace

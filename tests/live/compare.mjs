@@ -5,9 +5,9 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { kAgents } from './harness/agents.mjs';
 import { AgentSession } from './harness/agent_session.mjs';
+import { parseCommandLine } from './harness/command_line.mjs';
 import { must, pause, until } from './harness/wait.mjs';
 import { readEnvironment } from './harness/environment.mjs';
 
@@ -164,28 +164,23 @@ function excerpt(value, other) {
   return own.length < 4_000 ? own : `…${own.slice(Math.max(0, at - 200), at + 800)}…`;
 }
 
-const { values, positionals } = (() => {
-  try {
-    return parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } });
-  } catch (error) { return usage(error.message); }
-})();
-const clis = positionals.length ? positionals : Object.keys(kAgents);
-for (const cli of clis) if (!kAgents[cli]) usage(`unknown agent "${cli}"`);
+const { clis: selected, values } = parseCommandLine({ json: { type: 'string' } }, usage);
+const clis = selected.length ? selected : Object.keys(kAgents);
 const environment = readEnvironment(usage);
 const results = [];
 for (const cli of clis) {
   const bare = await runSide(cli, false, environment), wrapped = await runSide(cli, true, environment);
-  for (const what of new Set([...Object.keys(bare), ...Object.keys(wrapped)])) {
-    const good = JSON.stringify(bare[what]) === JSON.stringify(wrapped[what]) && what !== 'trouble';
-    results.push({ cli, what, good, bare: bare[what], wrapped: wrapped[what] });
-    console.error(`${cli}, ${what}: ${good ? 'same' : `DIFFERENT\n  bare    ${excerpt(bare[what], wrapped[what])}\n  wrapped ${excerpt(wrapped[what], bare[what])}`}`);
+  for (const name of new Set([...Object.keys(bare), ...Object.keys(wrapped)])) {
+    const good = JSON.stringify(bare[name]) === JSON.stringify(wrapped[name]) && name !== 'error';
+    results.push({ cli, name, good, bare: bare[name], wrapped: wrapped[name] });
+    console.error(`${cli}, ${name}: ${good ? 'same' : `DIFFERENT\n  bare    ${excerpt(bare[name], wrapped[name])}\n  wrapped ${excerpt(wrapped[name], bare[name])}`}`);
   }
 }
 const row = (...cells) => `| ${cells.join(' | ')} |`;
 const short = (value) => (Array.isArray(value) ? `${value.length} requests, ${value.join('').length} bytes` :
   value?.kinds ? `exit ${value.code}, ${value.kinds.length} lines` : value?.outcome ?? (value?.code !== undefined ? `exit ${value.code}, ${value.stdout.length} bytes` : JSON.stringify(value)));
-console.log([row('agent', 'what', 'bare', 'wrapped', ''), row('---', '---', '---', '---', '---'),
-  ...results.map(({ cli, what, good, bare, wrapped }) =>
-    row(kAgents[cli].title, what, short(bare), short(wrapped), good ? 'same' : 'different'))].join('\n'));
+console.log([row('agent', 'case', 'bare', 'wrapped', ''), row('---', '---', '---', '---', '---'),
+  ...results.map(({ cli, name, good, bare, wrapped }) =>
+    row(kAgents[cli].title, name, short(bare), short(wrapped), good ? 'same' : 'different'))].join('\n'));
 if (values.json) writeFileSync(values.json, `${JSON.stringify({ at: new Date().toISOString(), results }, null, 1)}\n`);
 process.exit(results.some(({ good }) => !good) ? 1 : 0);

@@ -3,8 +3,8 @@
 /// For each agent, mode and situation: a new conversation, messages sent while the situation holds, and a comparison with
 /// the requests of the scripted model. Exit code 1 if a bar is missed.
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { kAgents, kModes, kSituations } from './harness/agents.mjs';
+import { parseCommandLine } from './harness/command_line.mjs';
 import { runCell } from './harness/cell.mjs';
 import { failuresOf, progressLine, table } from './harness/report.mjs';
 import { readEnvironment } from './harness/environment.mjs';
@@ -15,23 +15,19 @@ function usage(message) {
   process.exit(2);
 }
 
-function chosen(list, all, kind) {
+function select(list, all, kind) {
   const names = list === undefined ? all : list.split(',');
   for (const name of names) if (!all.includes(name)) usage(`unknown ${kind} "${name}"; known are ${all.join(', ')}`);
   return names;
 }
 
 function options() {
-  let given;
-  try {
-    given = parseArgs({ allowPositionals: true, options: {
-      count: { type: 'string', default: '50' }, jobs: { type: 'string', default: '2' }, json: { type: 'string' },
-      modes: { type: 'string' }, situations: { type: 'string' } } });
-  } catch (error) { usage(error.message); }
-  const { values, positionals } = given;
-  const clis = chosen(positionals.join(',') || undefined, Object.keys(kAgents), 'agent');
-  return { clis, environment: readEnvironment(usage), count: Number(values.count), jobs: Number(values.jobs), json: values.json,
-    modes: chosen(values.modes, kModes, 'mode'), situations: chosen(values.situations, kSituations, 'situation') };
+  const { clis, values } = parseCommandLine({
+    count: { type: 'string', default: '50' }, jobs: { type: 'string', default: '2' }, json: { type: 'string' },
+    modes: { type: 'string' }, situations: { type: 'string' } }, usage);
+  return { clis: clis.length ? clis : Object.keys(kAgents), environment: readEnvironment(usage),
+    count: Number(values.count), jobs: Number(values.jobs), json: values.json,
+    modes: select(values.modes, kModes, 'mode'), situations: select(values.situations, kSituations, 'situation') };
 }
 
 const { clis, environment, count, jobs, json, modes, situations } = options();

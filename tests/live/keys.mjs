@@ -4,13 +4,13 @@
 /// and the user's prompt separately, each exactly as written. Exit code 1 if they are mixed or a key is lost.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { kAgents } from './harness/agents.mjs';
 import { Control } from './harness/control.mjs';
 import { Load } from './harness/load.mjs';
 import { expectedText } from './harness/messages.mjs';
 import { ending, kPrompts, script } from './harness/script.mjs';
 import { AgentSession } from './harness/agent_session.mjs';
+import { parseCommandLine } from './harness/command_line.mjs';
 import { pause, until } from './harness/wait.mjs';
 import { readEnvironment } from './harness/environment.mjs';
 
@@ -24,13 +24,8 @@ function usage(message) {
 }
 
 function options() {
-  let given;
-  try {
-    given = parseArgs({ allowPositionals: true, options: {
-      count: { type: 'string', default: '26' }, load: { type: 'string', default: '0' }, json: { type: 'string' } } });
-  } catch (error) { usage(error.message); }
-  const { values, positionals: clis } = given;
-  for (const cli of clis) if (!kAgents[cli]) usage(`unknown agent "${cli}"`);
+  const { clis, values } = parseCommandLine({
+    count: { type: 'string', default: '26' }, load: { type: 'string', default: '0' }, json: { type: 'string' } }, usage);
   if (clis.length === 0) usage('name at least one agent');
   return { clis, environment: readEnvironment(usage), json: values.json, count: Number(values.count), load: Number(values.load) };
 }

@@ -3,10 +3,10 @@
 /// A real agent opens a permission or a question. It is answered by `agent-relay approve`, `deny` and `answer`, or first by
 /// the user's keys. Checks the requests of the scripted model and the file to be written.
 import { existsSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { kAgents } from './harness/agents.mjs';
 import { kChoices, kPrompts, noteFile, script } from './harness/script.mjs';
 import { AgentSession } from './harness/agent_session.mjs';
+import { parseCommandLine } from './harness/command_line.mjs';
 import { pause, until } from './harness/wait.mjs';
 import { readEnvironment } from './harness/environment.mjs';
 
@@ -158,13 +158,8 @@ async function runAgent(cli, environment) {
   return results;
 }
 
-const { values, positionals } = (() => {
-  try {
-    return parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } });
-  } catch (error) { return usage(error.message); }
-})();
-const clis = positionals.length ? positionals : Object.keys(kAgents);
-for (const cli of clis) if (!kAgents[cli]) usage(`unknown agent "${cli}"`);
+const { clis: selected, values } = parseCommandLine({ json: { type: 'string' } }, usage);
+const clis = selected.length ? selected : Object.keys(kAgents);
 const environment = readEnvironment(usage);
 const results = [];
 for (const cli of clis) results.push(...await runAgent(cli, environment));

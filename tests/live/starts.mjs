@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { kAgents } from './harness/agents.mjs';
 import { Load } from './harness/load.mjs';
 import { expectedText } from './harness/messages.mjs';
 import { kPrompts, script } from './harness/script.mjs';
 import { AgentSession } from './harness/agent_session.mjs';
+import { parseCommandLine } from './harness/command_line.mjs';
 import { must, pause, TestError, until } from './harness/wait.mjs';
 import { readEnvironment } from './harness/environment.mjs';
 
@@ -26,14 +26,9 @@ function usage(message) {
 }
 
 function options() {
-  let given;
-  try {
-    given = parseArgs({ allowPositionals: true, options: {
-      count: { type: 'string', default: '20' }, messages: { type: 'string', default: '3' },
-      load: { type: 'string', default: '0' }, slow: { type: 'string' }, drafts: { type: 'boolean', default: false }, json: { type: 'string' } } });
-  } catch (error) { usage(error.message); }
-  const { values, positionals: clis } = given;
-  for (const cli of clis) if (!kAgents[cli]) usage(`unknown agent "${cli}"`);
+  const { clis, values } = parseCommandLine({
+    count: { type: 'string', default: '20' }, messages: { type: 'string', default: '3' },
+      load: { type: 'string', default: '0' }, slow: { type: 'string' }, drafts: { type: 'boolean', default: false }, json: { type: 'string' } }, usage);
   if (clis.length === 0) usage('name at least one agent');
   if (values.slow && clis.some((cli) => cli !== 'gemini')) usage('only gemini can be made to start slowly');
   return { clis, environment: readEnvironment(usage), json: values.json, count: Number(values.count),

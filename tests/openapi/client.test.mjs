@@ -1,4 +1,4 @@
-// The generated client against a running server: the life of one agent, using only the document.
+// The generated client against a running server, with one agent, using only the OpenAPI document.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, mkdir, rm } from 'node:fs/promises';
@@ -30,7 +30,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const refused = async (promise, status) => {
+const rejectsWith = async (promise, status) => {
   await assert.rejects(promise, (error) => {
     assert(error instanceof ApiError, String(error));
     assert.equal(error.status, status, JSON.stringify(error.body));
@@ -71,8 +71,8 @@ test('costs and events can be read', async () => {
 });
 
 test('errors have a status, a code and a message', async () => {
-  await refused(AgentsV1Service.getAgentByName({ name: 'Nobody' }), 404);
-  await refused(SessionsService.createSession({ requestBody: { agent: 'No Name', cli: 'cat' } }), 400);
+  await rejectsWith(AgentsV1Service.getAgentByName({ name: 'Missing' }), 404);
+  await rejectsWith(SessionsService.createSession({ requestBody: { agent: 'No Name', cli: 'cat' } }), 400);
   client.OpenAPI.TOKEN = 'another';
-  await refused(AgentsV1Service.listAgents({}), 401);
+  await rejectsWith(AgentsV1Service.listAgents({}), 401);
 });

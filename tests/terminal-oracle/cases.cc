@@ -10,7 +10,7 @@ namespace relay::terminal::oracle {
 namespace {
 
 constexpr int kGeneratedStreams = 400;
-constexpr int kPiecesPerSnapshot = 8;
+constexpr int kElementsPerSnapshot = 8;
 constexpr int kSnapshotsPerStream = 6;
 
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -30,14 +30,14 @@ std::string base64(std::string_view bytes) {
 std::string from_base64(std::string_view text) {
   std::string out;
   unsigned bits = 0;
-  int held = 0;
+  int bit_count = 0;
   for (const char digit : text) {
     if (digit == '=') break;
     bits = (bits << 6) | static_cast<unsigned>(kDigits.find(digit));
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    out += static_cast<char>(static_cast<unsigned char>(bits >> held));
+    bit_count += 6;
+    if (bit_count < 8) continue;
+    bit_count -= 8;
+    out += static_cast<char>(static_cast<unsigned char>(bits >> bit_count));
   }
   return out;
 }
@@ -60,7 +60,7 @@ Case generated_case(std::uint64_t seed) {
   for (int i = 0; i < kSnapshotsPerStream; ++i) {
     test.steps.push_back(
         {.kind = 'o',
-         .bytes = testing::generated_stream(random, size, kPiecesPerSnapshot, testing::Vocabulary::Shared)});
+         .bytes = testing::generated_stream(random, size, kElementsPerSnapshot, testing::Vocabulary::Shared)});
     test.steps.push_back({.kind = 's'});
   }
   return test;

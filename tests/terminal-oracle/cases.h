@@ -1,4 +1,4 @@
-/// What is shown to both emulators, as lines of JSON.
+/// The input of both emulators, as lines of JSON.
 #pragma once
 
 #include <filesystem>
@@ -11,9 +11,9 @@
 
 namespace relay::terminal::oracle {
 
-/// Output, a new size, or a moment at which the screens are compared.
+/// Output ('o'), a new size ('r'), or a comparison of the screens ('s').
 struct Step {
-  char kind = 's';  // o, r, s
+  char kind = 's';
   std::string bytes{};
   Size size{};
 };

@@ -1,5 +1,5 @@
-/// terminal_oracle write AGENTS CASES          makes the cases
-/// terminal_oracle compare CASES SCREENS       compares xterm.js's screens with ours: text, wrapped rows, cursor
+/// terminal_oracle write AGENTS CASES          writes the cases
+/// terminal_oracle compare CASES SCREENS       compares the screens of xterm.js and src/terminal: text, wrapped rows, cursor
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -17,11 +17,12 @@ using namespace relay;
 using namespace relay::terminal;
 using namespace relay::terminal::oracle;
 
-/// Why a difference is accepted: it is ours by choice. The reasons are printed with their counts.
-struct Choices {
-  bool resized_primary = false;  // xterm.js reflows and fetches rows back from the scrollback; we cut and add
-  bool regrown = false;          // xterm.js shows again what a narrower screen had cut off
-  bool rows_moved = false;       // IL, DL, SU, SD, RI: xterm.js leaves wrapped marks on rows whose line was torn apart
+/// Intended differences; they are printed with their counts.
+struct IntendedDifferences {
+  bool resized_primary =
+      false;                // xterm.js reflows and restores rows from the scrollback; src/terminal cuts and adds rows
+  bool regrown = false;     // xterm.js restores text that a narrower screen cut off
+  bool rows_moved = false;  // IL, DL, SU, SD, RI: xterm.js keeps wrapped marks on rows of a split line
 };
 
 bool moves_rows(std::string_view bytes) {
@@ -45,33 +46,33 @@ class Comparison {
  public:
   void compare(const Case& test, const json::array& screens) {
     Screen screen{test.size};
-    Choices choices;
+    IntendedDifferences intended;
     std::size_t next = 0;
     bool differs = false;
     for (const auto& step : test.steps) {
       if (step.kind == 'o') {
-        choices.rows_moved = choices.rows_moved || moves_rows(step.bytes);
+        intended.rows_moved = intended.rows_moved || moves_rows(step.bytes);
         screen.feed(step.bytes);
       }
       if (step.kind == 'r') {
-        choices.resized_primary = choices.resized_primary || !screen.alternate();
-        choices.regrown = choices.regrown || step.size.columns > screen.size().columns;
+        intended.resized_primary = intended.resized_primary || !screen.alternate();
+        intended.regrown = intended.regrown || step.size.columns > screen.size().columns;
         screen.resize(step.size);
       }
       if (step.kind != 's') continue;
-      const auto& theirs = screens.at(next++).as_object();
-      if (choices.resized_primary) {
-        ++left_out_["screens after a resize of the primary screen: xterm.js reflows, we do not"];
+      const auto& expected = screens.at(next++).as_object();
+      if (intended.resized_primary) {
+        ++skipped_["screens after a resize of the primary screen: only xterm.js reflows"];
         continue;
       }
-      if (choices.regrown) {
-        ++left_out_["screens after a screen grew wider: xterm.js shows again what was cut off before"];
+      if (intended.regrown) {
+        ++skipped_["screens after a screen grew wider: xterm.js restores text that was cut off"];
         continue;
       }
       ++compared_;
-      const auto difference = difference_of(screen, theirs, choices);
+      const auto difference = difference_of(screen, expected, intended);
       if (difference.empty()) continue;
-      if (!differs && ++shown_ <= 20)
+      if (!differs && ++printed_ <= 20)
         std::printf("%s, screen %zu: %s\n", test.name.c_str(), next - 1, difference.c_str());
       differs = true;
     }
@@ -81,34 +82,35 @@ class Comparison {
 
   int finish() const {
     std::printf("%zu cases, %zu screens compared, %zu cases differ\n", cases_, compared_, failed_);
-    for (const auto& [reason, count] : left_out_) std::printf("  by choice: %zu %s\n", count, reason.c_str());
+    for (const auto& [reason, count] : skipped_) std::printf("  intended: %zu %s\n", count, reason.c_str());
     return failed_ == 0 ? 0 : 1;
   }
 
  private:
-  std::string difference_of(const Screen& screen, const json::object& theirs, const Choices& choices) {
+  std::string difference_of(const Screen& screen, const json::object& expected, const IntendedDifferences& intended) {
     const Grid& grid = screen.grid();
     for (int row = 0; row < grid.rows(); ++row) {
       const auto index = static_cast<std::size_t>(row);
-      const std::string text = trimmed(std::string{theirs.at("rows").at(index).as_string()});
+      const std::string text = trimmed(std::string{expected.at("rows").at(index).as_string()});
       if (grid.text(row).find("\u200d") != std::string::npos) {
-        ++left_out_["rows with joined emoji: one cell to us and to the agents, several to xterm.js"];
+        ++skipped_["rows with joined emoji: several cells in xterm.js, one here and in the agents"];
         continue;
       }
-      if (text != grid.text(row)) return format("row {}\n  theirs |{}|\n  ours   |{}|", row, text, grid.text(row));
+      if (text != grid.text(row)) return format("row {}\n  xterm.js |{}|\n  relay    |{}|", row, text, grid.text(row));
     }
-    const auto& cursor = theirs.at("cursor").as_array();
-    const Cursor ours = screen.cursor();
-    if (cursor.at(0).as_int64() != ours.row || cursor.at(1).as_int64() != ours.column)
-      return format("cursor theirs {},{} ours {},{}", cursor.at(0).as_int64(), cursor.at(1).as_int64(), ours.row,
-                    ours.column);
+    const auto& cursor = expected.at("cursor").as_array();
+    const Cursor actual = screen.cursor();
+    if (cursor.at(0).as_int64() != actual.row || cursor.at(1).as_int64() != actual.column)
+      return format("cursor: xterm.js {},{}, relay {},{}", cursor.at(0).as_int64(), cursor.at(1).as_int64(), actual.row,
+                    actual.column);
     for (int row = 0; row < grid.rows(); ++row)
-      if (theirs.at("wrapped").at(static_cast<std::size_t>(row)).as_bool() != grid.wrapped(row)) {
-        if (choices.rows_moved) {
-          ++left_out_["screens whose wrapped marks differ after rows were moved: a line torn apart is no line to us"];
+      if (expected.at("wrapped").at(static_cast<std::size_t>(row)).as_bool() != grid.wrapped(row)) {
+        if (intended.rows_moved) {
+          ++skipped_
+              ["screens whose wrapped marks differ after rows were moved: xterm.js keeps the marks of split lines"];
           return {};
         }
-        return format("row {} wrapped: ours {}", row, grid.wrapped(row));
+        return format("row {} wrapped: relay {}", row, grid.wrapped(row));
       }
     return {};
   }
@@ -116,8 +118,8 @@ class Comparison {
   std::size_t cases_ = 0;
   std::size_t compared_ = 0;
   std::size_t failed_ = 0;
-  std::size_t shown_ = 0;
-  std::map<std::string, std::size_t> left_out_;
+  std::size_t printed_ = 0;
+  std::map<std::string, std::size_t> skipped_;
 };
 
 Result<int> write(const std::string& agents, const std::string& path) {
@@ -131,12 +133,12 @@ Result<int> compare(const std::string& cases_path, const std::string& screens_pa
   std::ifstream screens{screens_path};
   Comparison comparison;
   std::string line;
-  std::string answer;
+  std::string response;
   while (std::getline(cases, line)) {
-    if (!std::getline(screens, answer)) return fail("xterm.js showed fewer cases than it was given");
+    if (!std::getline(screens, response)) return fail("xterm.js returned fewer cases than it received");
     const auto test = RELAY_TRY(case_from_json(line));
-    const auto theirs = RELAY_TRY(parse_json_object(answer));
-    comparison.compare(test, *array_member(theirs, "screens"));
+    const auto expected = RELAY_TRY(parse_json_object(response));
+    comparison.compare(test, *array_member(expected, "screens"));
   }
   return comparison.finish();
 }

@@ -1,4 +1,4 @@
-// Feeds every case to xterm.js and prints what it shows. One JSON object per line in, one per line out.
+// Feeds every case to xterm.js and writes the screens. One JSON object per line in, one per line out.
 //
 // in:  {"name", "columns", "rows", "steps": [["o", base64], ["r", columns, rows], ["s"]]}
 // out: {"name", "screens": [{"rows": [text], "wrapped": [bool], "cursor": [row, column]}]}, one screen per "s"

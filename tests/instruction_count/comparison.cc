@@ -1,4 +1,4 @@
-#include "judge.h"
+#include "comparison.h"
 
 #include <sstream>
 
@@ -7,7 +7,7 @@
 namespace relay::cost {
 namespace {
 
-constexpr std::string_view kRecordAnew = "tests/instruction_count/run --record";
+constexpr std::string_view kRecordCommand = "tests/instruction_count/run --record";
 
 const double* count_of(const Counts& counts, std::string_view path) {
   const auto found = counts.find(path);
@@ -39,12 +39,12 @@ Result<Recorded> read_recorded(std::string_view text) {
     else
       return fail(format("'{}' is no recorded count", line));
   }
-  if (recorded.built.empty()) return fail("it does not say by which compiler the paths were built");
+  if (recorded.built.empty()) return fail("the file has no line 'built' with the compiler");
   return recorded;
 }
 
 std::string write_recorded(std::span<const Path> paths, const Recorded& recorded) {
-  std::string text = format("# Instructions, written by: {}\nbuilt {}\n", kRecordAnew, recorded.built);
+  std::string text = format("# Instructions, written by: {}\nbuilt {}\n", kRecordCommand, recorded.built);
   for (const auto& path : paths)
     if (const auto* count = count_of(recorded.counts, path.name)) text += format("{} {:.2f}\n", path.name, *count);
   return text;
@@ -64,31 +64,32 @@ Result<Counts> read_measured(std::string_view text) {
   return counts;
 }
 
-Verdict judge(std::span<const Path> paths, const Counts& measured, const Counts& recorded) {
-  Verdict verdict{
-      .table = row("path", "counted", "recorded", "ratio", "instructions per"), .complaints = {}, .remarks = {}};
+Comparison compare(std::span<const Path> paths, const Counts& measured, const Counts& recorded) {
+  Comparison comparison{
+      .table = row("path", "counted", "recorded", "ratio", "instructions per"), .regressions = {}, .improvements = {}};
   for (const auto& path : paths) {
     const auto* now = count_of(measured, path.name);
     if (now == nullptr) continue;
-    const auto unit = format("{}: {}", path.unit, path.what);
+    const auto unit = format("{}: {}", path.unit, path.description);
     const auto* before = count_of(recorded, path.name);
     if (before == nullptr) {
-      verdict.table += row(path.name, format("{:.1f}", *now), "-", "-", unit);
-      verdict.complaints.push_back(format("{} was never recorded; do it with: {}", path.name, kRecordAnew));
+      comparison.table += row(path.name, format("{:.1f}", *now), "-", "-", unit);
+      comparison.regressions.push_back(format("{} is not recorded; record it with: {}", path.name, kRecordCommand));
       continue;
     }
     const auto ratio = *now / *before;
-    verdict.table += row(path.name, format("{:.1f}", *now), format("{:.1f}", *before), format("{:.2f}", ratio), unit);
+    comparison.table +=
+        row(path.name, format("{:.1f}", *now), format("{:.1f}", *before), format("{:.2f}", ratio), unit);
     if (ratio > 1 + path.allowed)
-      verdict.complaints.push_back(format(
-          "{} costs {} % more instructions per {} than recorded, and {} % is allowed; if that is intended, record "
-          "it with: {}",
-          path.name, percent(ratio - 1), path.unit, percent(path.allowed), kRecordAnew));
+      comparison.regressions.push_back(
+          format("{} needs {} % more instructions per {} than recorded (allowed: {} %); if that is intended, record it "
+                 "with: {}",
+                 path.name, percent(ratio - 1), path.unit, percent(path.allowed), kRecordCommand));
     else if (ratio < 1 - path.allowed)
-      verdict.remarks.push_back(
-          format("{} costs {} % less than recorded; keep it so with: {}", path.name, percent(1 - ratio), kRecordAnew));
+      comparison.improvements.push_back(format("{} needs {} % fewer instructions than recorded; record it with: {}",
+                                               path.name, percent(1 - ratio), kRecordCommand));
   }
-  return verdict;
+  return comparison;
 }
 
 }  // namespace relay::cost
