@@ -36,7 +36,7 @@ struct Field {
 Field everything(const Options& options) {
   Field field;
   add_raw_forwarder(field.subjects);
-  add_ours(field.subjects, options.scale.program);
+  add_agent_relay(field.subjects, options.scale.program);
   add_nats(field.subjects);
   add_redis(field.subjects);
   add_mosquitto(field.subjects);

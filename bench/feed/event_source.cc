@@ -41,7 +41,7 @@ Result<void> send_events(Peer& peer, int per_second) {
 
 }  // namespace
 
-Result<ServerProcess> start_teller(const std::string& socket, int events_per_second) {
+Result<ServerProcess> start_event_source(const std::string& socket, int events_per_second) {
   auto peer = RELAY_TRY(Peer::connect(socket));
   RELAY_TRY(peer.write_all(hello_frame({.name = "Alice", .confirms = true})));
   RELAY_TRY(read_welcome(peer));

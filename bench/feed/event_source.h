@@ -7,6 +7,6 @@
 
 namespace relay::bench {
 
-Result<ServerProcess> start_teller(const std::string& socket, int events_per_second);
+Result<ServerProcess> start_event_source(const std::string& socket, int events_per_second);
 
 }  // namespace relay::bench

@@ -14,7 +14,7 @@
 namespace relay::bench {
 namespace {
 
-constexpr int kMaxWaiting = 4'096;
+constexpr int kListenBacklog = 4'096;
 constexpr std::string_view kHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 
 UniqueFd listen_on_loopback(std::uint16_t& port) {
@@ -24,7 +24,7 @@ UniqueFd listen_on_loopback(std::uint16_t& port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
   if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::listen(fd.get(), kMaxWaiting) != 0 ||
+      ::listen(fd.get(), kListenBacklog) != 0 ||
       ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
     ::_exit(1);
   port = ntohs(address.sin_port);
@@ -41,8 +41,8 @@ void write_raw_events(int events_per_second, int port_pipe) {
   std::uint64_t sent = 0;
   std::string text;
   for (const auto started = std::chrono::steady_clock::now();;) {
-    pollfd coming{.fd = listener.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&coming, 1, 1) > 0) {
+    pollfd acceptable{.fd = listener.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&acceptable, 1, 1) > 0) {
       UniqueFd reader{::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)};
       std::array<char, 4'096> request;
       if (!reader || ::recv(reader.get(), request.data(), request.size(), 0) <= 0) continue;

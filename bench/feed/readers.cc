@@ -17,13 +17,13 @@ Readers::Readers(std::uint16_t port, std::string path, const ReaderPlan& plan)
     : port_{port}, path_{std::move(path)}, plan_{plan}, epoll_{::epoll_create1(EPOLL_CLOEXEC)}, buffer_(1 << 20, '\0') {
   const auto add = [&](std::size_t count, Kind kind) {
     for (std::size_t i = 0; i < count; ++i) {
-      if (kind == Kind::Wandering) wandering_.push_back(readers_.size());
+      if (kind == Kind::Reconnecting) reconnecting_.push_back(readers_.size());
       if (kind == Kind::Slow) slow_.push_back(readers_.size());
       readers_.push_back({.kind = kind});
     }
   };
   add(plan.steady, Kind::Steady);
-  add(plan.wandering, Kind::Wandering);
+  add(plan.reconnecting, Kind::Reconnecting);
   add(plan.slow, Kind::Slow);
 }
 
@@ -51,7 +51,7 @@ Result<void> Readers::open(Reader& reader) {
   reader.id = 0;
   reader.resume = false;
   std::exponential_distribution<double> stay{1.0 / plan_.stay_seconds};
-  reader.leaves = now() + stay(random_);
+  reader.leave_at = now() + stay(random_);
   if (reader.kind != Kind::Slow) watch(reader);
   return {};
 }
@@ -59,14 +59,6 @@ Result<void> Readers::open(Reader& reader) {
 void Readers::watch(Reader& reader) {
   epoll_event event{.events = EPOLLIN, .data = {.u64 = static_cast<std::uint64_t>(&reader - readers_.data())}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, reader.fd.get(), &event);
-}
-
-void Readers::hurry() {
-  for (const auto one : slow_) {
-    readers_[one].kind = Kind::Steady;
-    if (readers_[one].fd) watch(readers_[one]);
-  }
-  slow_.clear();
 }
 
 Result<void> Readers::connect_all() {
@@ -77,14 +69,14 @@ Result<void> Readers::connect_all() {
 void Readers::run(double seconds) {
   const auto end = now() + seconds;
   std::vector<epoll_event> ready(1'024);
-  for (auto moment = now(); moment < end; moment = now()) {
+  for (auto time = now(); time < end; time = now()) {
     const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), 10);
     for (int i = 0; i < count; ++i) read_some(readers_[ready[static_cast<std::size_t>(i)].data.u64], buffer_.size());
-    for (const auto one : wandering_)
-      if (readers_[one].leaves < moment) come_back(readers_[one]);
-    for (const auto one : slow_)
-      if (auto& reader = readers_[one]; reader.reads < moment) {
-        reader.reads = moment + 0.1;
+    for (const auto index : reconnecting_)
+      if (readers_[index].leave_at < time) reconnect(readers_[index]);
+    for (const auto index : slow_)
+      if (auto& reader = readers_[index]; reader.read_at < time) {
+        reader.read_at = time + 0.1;
         read_some(reader, plan_.slow_bytes / 10);
       }
   }
@@ -125,7 +117,7 @@ void Readers::end_event(Reader& reader) {
   if (id == 0) return;  // a comment or a retry line
   if (reader.resume) {
     ++counts_.resumed;
-    return come_back(reader);
+    return reconnect(reader);
   }
   if (reader.last_seen > 0 && id > reader.last_seen + 1) counts_.lost += id - reader.last_seen - 1;
   if (id <= reader.last_seen) {
@@ -137,8 +129,8 @@ void Readers::end_event(Reader& reader) {
   if (reader.kind != Kind::Slow) ++counts_.events;
 }
 
-void Readers::come_back(Reader& reader) {
-  if (reader.kind == Kind::Wandering) ++counts_.returns;
+void Readers::reconnect(Reader& reader) {
+  if (reader.kind == Kind::Reconnecting) ++counts_.returns;
   if (!open(reader)) ++counts_.cut;
 }
 
@@ -148,11 +140,6 @@ ReaderCounts Readers::counts() const {
     if (reader.kind == Kind::Steady)
       counts.behind = std::max(counts.behind, newest_ - std::min(newest_, reader.last_seen));
   return counts;
-}
-
-bool Readers::all_heard(std::uint64_t number) const {
-  return std::ranges::all_of(readers_,
-                             [&](const Reader& one) { return one.kind == Kind::Slow || one.last_seen >= number; });
 }
 
 }  // namespace relay::bench

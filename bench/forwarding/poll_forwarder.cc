@@ -21,8 +21,8 @@ bool copy(int from, int to) {
   for (ssize_t done = 0; done < count;) {
     const auto written = ::write(to, block.data() + done, static_cast<std::size_t>(count - done));
     if (written < 0 && errno == EAGAIN) {
-      pollfd room{.fd = to, .events = POLLOUT, .revents = 0};
-      ::poll(&room, 1, -1);
+      pollfd writable{.fd = to, .events = POLLOUT, .revents = 0};
+      ::poll(&writable, 1, -1);
     } else if (written <= 0) {
       return false;
     } else {
@@ -46,11 +46,11 @@ int forward_by_poll(const pty::Command& command) {
   terminal->peer.reset();
   const int inner = terminal->controller.get();
   while (true) {
-    std::array<pollfd, 2> wait{
+    std::array<pollfd, 2> fds{
         {{.fd = 0, .events = POLLIN, .revents = 0}, {.fd = inner, .events = POLLIN, .revents = 0}}};
-    if (::poll(wait.data(), wait.size(), -1) < 0) continue;
-    if (wait[0].revents != 0 && !copy(0, inner)) return 0;
-    if (wait[1].revents != 0 && !copy(inner, 1)) return 0;
+    if (::poll(fds.data(), fds.size(), -1) < 0) continue;
+    if (fds[0].revents != 0 && !copy(0, inner)) return 0;
+    if (fds[1].revents != 0 && !copy(inner, 1)) return 0;
   }
 }
 

@@ -14,16 +14,16 @@
 namespace relay::bench {
 namespace {
 
-void raw_and_ready() {
+void enter_raw_mode() {
   termios raw{};
   ::tcgetattr(0, &raw);
   ::cfmakeraw(&raw);
   ::tcsetattr(0, TCSANOW, &raw);
-  [[maybe_unused]] const auto ignored = ::write(1, kReadyWord.data(), kReadyWord.size());
+  [[maybe_unused]] const auto ignored = ::write(1, kReadyText.data(), kReadyText.size());
 }
 
 int echo() {
-  raw_and_ready();
+  enter_raw_mode();
   std::array<char, 4096> block;
   for (ssize_t count; (count = ::read(0, block.data(), block.size())) > 0;)
     if (::write(1, block.data(), static_cast<std::size_t>(count)) != count) return 1;
@@ -32,7 +32,7 @@ int echo() {
 
 /// Waits for a key, writes the flood, and waits for another key.
 int flood(std::size_t megabytes) {
-  raw_and_ready();
+  enter_raw_mode();
   char key{};
   if (::read(0, &key, 1) != 1) return 1;
   std::string block;

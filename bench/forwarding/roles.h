@@ -10,7 +10,7 @@ namespace relay::bench {
 
 inline constexpr std::size_t kMegabyte = 1024 * 1024;
 /// Printed by echo and flood when they are ready.
-inline constexpr std::string_view kReadyWord = "ready";
+inline constexpr std::string_view kReadyText = "ready";
 
 /// Runs the role that the arguments name and returns its exit code; negative when they name none.
 int play_role(int argc, char** argv);

@@ -37,8 +37,8 @@ Result<std::string_view> TerminalUnderTest::read_some() {
     const auto count = ::read(terminal_.controller.get(), block.data(), block.size());
     if (count > 0) return std::string_view{block.data(), static_cast<std::size_t>(count)};
     if (count < 0 && errno != EAGAIN && errno != EINTR) return fail_errno("the candidate has exited");
-    pollfd wait{.fd = terminal_.controller.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&wait, 1, kTimeoutMs) == 0) return fail("no output for 30 s");
+    pollfd readable{.fd = terminal_.controller.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&readable, 1, kTimeoutMs) == 0) return fail("no output for 30 s");
   }
 }
 

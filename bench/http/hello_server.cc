@@ -15,40 +15,40 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-class Visitor : public std::enable_shared_from_this<Visitor> {
+class Session : public std::enable_shared_from_this<Session> {
  public:
-  explicit Visitor(tcp::socket socket) : stream_{std::move(socket)} {}
+  explicit Session(tcp::socket socket) : stream_{std::move(socket)} {}
 
   void read() {
     request_ = {};
     http::async_read(stream_, buffer_, request_, [self = shared_from_this()](const error_code& error, std::size_t) {
-      if (!error) self->answer();
+      if (!error) self->respond();
     });
   }
 
  private:
-  void answer() {
-    answer_ = {http::status::ok, request_.version()};
-    answer_.set(http::field::content_type, "application/json");
-    answer_.keep_alive(request_.keep_alive());
-    answer_.body() = R"({"permissions":[]})";
-    answer_.prepare_payload();
-    http::async_write(stream_, answer_, [self = shared_from_this()](const error_code& error, std::size_t) {
-      if (!error && self->answer_.keep_alive()) self->read();
+  void respond() {
+    response_ = {http::status::ok, request_.version()};
+    response_.set(http::field::content_type, "application/json");
+    response_.keep_alive(request_.keep_alive());
+    response_.body() = R"({"permissions":[]})";
+    response_.prepare_payload();
+    http::async_write(stream_, response_, [self = shared_from_this()](const error_code& error, std::size_t) {
+      if (!error && self->response_.keep_alive()) self->read();
     });
   }
 
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   http::request<http::string_body> request_;
-  http::response<http::string_body> answer_;
+  http::response<http::string_body> response_;
 };
 
 void accept(tcp::acceptor& acceptor) {
   acceptor.async_accept([&acceptor](const error_code& error, tcp::socket socket) {
     if (!error) {
       socket.set_option(tcp::no_delay{true});
-      std::make_shared<Visitor>(std::move(socket))->read();
+      std::make_shared<Session>(std::move(socket))->read();
     }
     accept(acceptor);
   });

@@ -53,7 +53,7 @@ std::string frames_like() {
 std::string flood() {
   std::string out;
   for (int line = 0; out.size() < kStreamBytes; ++line)
-    out += format("\x1b[32m[{:08}]\x1b[0m compiling src/module_{}/file_{}.cc with a few words behind it\r\n", line,
+    out += format("\x1b[32m[{:08}]\x1b[0m compiling src/module_{}/file_{}.cc with a few more words\r\n", line,
                   line % 97, line % 1013);
   return out;
 }
@@ -81,12 +81,12 @@ std::vector<Stream> all_streams() {
   std::vector<Stream> streams;
   for (const auto* agent : {"claude", "codex", "gemini", "opencode"})
     streams.push_back({format("recordings of {}", agent), recordings_of(agent)});
-  const auto made_up = [&](const char* title, std::string bytes) {
+  const auto add_synthetic = [&](const char* title, std::string bytes) {
     streams.push_back({title, {{std::string{kDefaultProfile}, kSize, std::move(bytes)}}});
   };
-  made_up("drawn frames", frames_like());
-  made_up("a log", log_like());
-  made_up("a flood", flood());
+  add_synthetic("drawn frames", frames_like());
+  add_synthetic("a log", log_like());
+  add_synthetic("a flood", flood());
   std::erase_if(streams, [](const Stream& stream) { return stream.tapes.empty(); });
   return streams;
 }

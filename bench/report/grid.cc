@@ -8,7 +8,7 @@
 namespace relay::bench {
 namespace {
 
-/// The metrics that at least one subject has, in table order.
+/// The metrics that any subject has, in table order.
 std::vector<Metric> columns(const Results& results, const Workload& work, const std::string& variant) {
   std::vector<Metric> columns;
   for (const auto& row : kMetrics)
@@ -71,7 +71,7 @@ Grid comparison(const Results& results, const Workload& work, const std::string&
   return grid;
 }
 
-Grid alone(const Results& results, const Workload& work, const Traits& subject) {
+Grid single_subject_grid(const Results& results, const Workload& work, const Traits& subject) {
   const auto variants = results.variants(work);
   const auto metrics = columns(results, work, variants.front());
   Grid grid{.title = relay::format("{}: {} ({})", work.name, work.title, subject.title),
@@ -93,8 +93,8 @@ std::vector<Grid> grids_of(const Results& results) {
   std::vector<Grid> grids;
   for (const auto& work : results.work()) {
     const auto variants = results.variants(work);
-    if (const auto subject = find_subject(results, work, work.alone); subject && !variants.empty())
-      grids.push_back(alone(results, work, *subject));
+    if (const auto subject = find_subject(results, work, work.only_subject); subject && !variants.empty())
+      grids.push_back(single_subject_grid(results, work, *subject));
     else
       for (const auto& variant : variants) grids.push_back(comparison(results, work, variant));
     if (variants.empty())

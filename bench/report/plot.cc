@@ -6,15 +6,15 @@
 namespace relay::bench {
 namespace {
 
-/// The plots of the page, in order. Workloads that were not run are left out.
-struct Shown {
+/// The plots of the page, in order. Workloads that were not run are omitted.
+struct PlotSpec {
   std::string_view work, variant;
   Metric metric;
   std::optional<Metric> mark;
   std::string_view title, unit;
 };
 
-constexpr Shown kBars[] = {
+constexpr PlotSpec kBars[] = {
     {"sequential", "1 KB", Metric::DeliverP50, Metric::DeliverP99, "1 KB delivered, median | p99", "µs"},
     {"sequential", "1 KB", Metric::ConfirmP50, Metric::ConfirmP99, "1 KB confirmed, median | p99", "µs"},
     {"windowed", "1 KB", Metric::Rate, std::nullopt, "1 KB, one to one", "messages/s"},
@@ -33,11 +33,11 @@ constexpr Shown kBars[] = {
     {"resume", "", Metric::DeliverP50, Metric::DeliverP99, "reconnect to first message | p99", "µs"},
 };
 
-constexpr Shown kCurves[] = {
-    {"agents", "", Metric::CpuPerMillion, std::nullopt, "ours, more agents connected: CPU", "µs a message"},
-    {"history", "", Metric::CpuPerMillion, std::nullopt, "ours, longer history: CPU", "µs a message"},
-    {"agents", "", Metric::DeliverP50, std::nullopt, "ours, more agents connected: delivered, median", "µs"},
-    {"history", "", Metric::DeliverP50, std::nullopt, "ours, longer history: delivered, median", "µs"},
+constexpr PlotSpec kCurves[] = {
+    {"agents", "", Metric::CpuPerMillion, std::nullopt, "agent-relay, more agents connected: CPU", "µs a message"},
+    {"history", "", Metric::CpuPerMillion, std::nullopt, "agent-relay, longer history: CPU", "µs a message"},
+    {"agents", "", Metric::DeliverP50, std::nullopt, "agent-relay, more agents connected: delivered, median", "µs"},
+    {"history", "", Metric::DeliverP50, std::nullopt, "agent-relay, longer history: delivered, median", "µs"},
 };
 
 const Workload* find_workload(const Results& results, std::string_view name) {
@@ -47,30 +47,30 @@ const Workload* find_workload(const Results& results, std::string_view name) {
 
 Kind kind_of(const Workload& work, const Traits& subject) {
   if (subject.name == work.yardsticks.front()) return Kind::Floor;
-  return subject.ours ? Kind::Ours : Kind::Other;
+  return subject.own ? Kind::Own : Kind::Other;
 }
 
-BarPlot bars_of(const Results& results, const Workload& work, const std::string& variant, const Shown& shown) {
-  BarPlot plot{.title = std::string{shown.title}, .unit = std::string{shown.unit}, .bars = {}};
+BarPlot bars_of(const Results& results, const Workload& work, const std::string& variant, const PlotSpec& spec) {
+  BarPlot plot{.title = std::string{spec.title}, .unit = std::string{spec.unit}, .bars = {}};
   for (const auto& subject : results.subjects(work)) {
-    const auto value = results.summary(work, variant, subject, shown.metric);
+    const auto value = results.summary(work, variant, subject, spec.metric);
     if (!value) continue;
     Bar bar{.label = subject.title, .value = value->median, .mark = {}, .kind = kind_of(work, subject)};
-    if (shown.mark)
-      if (const auto mark = results.summary(work, variant, subject, *shown.mark)) bar.mark = mark->median;
+    if (spec.mark)
+      if (const auto mark = results.summary(work, variant, subject, *spec.mark)) bar.mark = mark->median;
     plot.bars.push_back(std::move(bar));
   }
   std::ranges::sort(plot.bars, [&](const Bar& one, const Bar& other) {
-    return times_better(shown.metric, one.value, other.value) > 1;
+    return times_better(spec.metric, one.value, other.value) > 1;
   });
   return plot;
 }
 
-Curve curve_of(const Results& results, const Workload& work, const Shown& shown) {
-  Curve curve{.title = std::string{shown.title}, .unit = std::string{shown.unit}, .points = {}};
+Curve curve_of(const Results& results, const Workload& work, const PlotSpec& spec) {
+  Curve curve{.title = std::string{spec.title}, .unit = std::string{spec.unit}, .points = {}};
   for (const auto& variant : results.variants(work))
     for (const auto& subject : results.subjects(work))
-      if (const auto value = results.summary(work, variant, subject, shown.metric))
+      if (const auto value = results.summary(work, variant, subject, spec.metric))
         curve.points.push_back({.label = variant, .value = value->median});
   return curve;
 }
@@ -79,17 +79,17 @@ Curve curve_of(const Results& results, const Workload& work, const Shown& shown)
 
 std::string plot_of(const Results& results) {
   std::vector<BarPlot> plots;
-  for (const auto& shown : kBars)
-    if (const auto* work = find_workload(results, shown.work))
+  for (const auto& spec : kBars)
+    if (const auto* work = find_workload(results, spec.work))
       for (const auto& variant : results.variants(*work))
-        if (shown.variant.empty() || shown.variant == variant) {
-          auto plot = bars_of(results, *work, variant, shown);
+        if (spec.variant.empty() || spec.variant == variant) {
+          auto plot = bars_of(results, *work, variant, spec);
           if (!plot.bars.empty()) plots.push_back(std::move(plot));
         }
   std::vector<Curve> curves;
-  for (const auto& shown : kCurves)
-    if (const auto* work = find_workload(results, shown.work)) {
-      auto curve = curve_of(results, *work, shown);
+  for (const auto& spec : kCurves)
+    if (const auto* work = find_workload(results, spec.work)) {
+      auto curve = curve_of(results, *work, spec);
       if (!curve.points.empty()) curves.push_back(std::move(curve));
     }
   return svg_page("agent-relay beside other servers, one run on one machine; bars on logarithmic scales, best first",

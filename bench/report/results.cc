@@ -8,8 +8,8 @@ namespace relay::bench {
 
 void Results::add(const Workload& work, const Traits& subject, const std::vector<Outcome>& outcomes) {
   for (const auto& outcome : outcomes) {
-    auto& known = variants_[work.name];
-    if (std::ranges::find(known, outcome.variant) == known.end()) known.push_back(outcome.variant);
+    auto& variants = variants_[work.name];
+    if (std::ranges::find(variants, outcome.variant) == variants.end()) variants.push_back(outcome.variant);
     for (const auto& measurement : outcome.measurements)
       values_[{work.name, outcome.variant, subject.name, measurement.metric}].push_back(measurement.value);
   }

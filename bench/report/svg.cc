@@ -16,14 +16,14 @@ constexpr int kBarWidth = kPlotWidth - kLabelWidth - kValueWidth;
 
 constexpr std::string_view kStyle = R"(<style>
   svg { font: 12px system-ui, sans-serif; }
-  .page { fill: #ffffff; } text { fill: #1f2328; } .quiet { fill: #59636e; }
+  .page { fill: #ffffff; } text { fill: #1f2328; } .muted { fill: #59636e; }
   .head { font-size: 17px; font-weight: 600; } .title { font-weight: 600; }
-  .ours { fill: #1f6feb; } .other { fill: #9aa4af; } .floor { fill: #d0d7de; }
+  .own { fill: #1f6feb; } .other { fill: #9aa4af; } .floor { fill: #d0d7de; }
   .mark { stroke: #1f2328; stroke-width: 1.5; } .axis { stroke: #d0d7de; }
   .curve { fill: none; stroke: #1f6feb; stroke-width: 2; }
   @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; } text { fill: #e6edf3; } .quiet { fill: #9198a1; }
-    .ours { fill: #4493f8; } .other { fill: #6e7681; } .floor { fill: #3d444d; }
+    .page { fill: #0d1117; } text { fill: #e6edf3; } .muted { fill: #9198a1; }
+    .own { fill: #4493f8; } .other { fill: #6e7681; } .floor { fill: #3d444d; }
     .mark { stroke: #e6edf3; } .axis { stroke: #3d444d; } .curve { stroke: #4493f8; }
   }
 </style>
@@ -53,7 +53,7 @@ std::string text_at(double x, double y, std::string_view text, std::string_view 
 std::string_view style_of(Kind kind) {
   switch (kind) {
     case Kind::Floor: return "floor";
-    case Kind::Ours: return "ours";
+    case Kind::Own: return "own";
     case Kind::Other: return "other";
   }
   return "";
@@ -84,7 +84,7 @@ std::string draw(const BarPlot& plot, int left, int top) {
   const int from = left + kLabelWidth;
   for (const auto& bar : plot.bars) {
     const auto width = scale.width(bar.value), end = std::max(width, bar.mark ? scale.width(*bar.mark) : 0.0);
-    text += text_at(from - 8, y + 10, bar.label, bar.kind == Kind::Ours ? "title" : "quiet", Anchor::End);
+    text += text_at(from - 8, y + 10, bar.label, bar.kind == Kind::Own ? "title" : "muted", Anchor::End);
     text += relay::format("<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"12\" rx=\"2\" class=\"{}\"/>\n", from, y,
                           std::max(width, 1.0), style_of(bar.kind));
     if (bar.mark)
@@ -92,7 +92,7 @@ std::string draw(const BarPlot& plot, int left, int top) {
                             from + scale.width(*bar.mark), y, y + 12);
     const auto values =
         bar.mark ? relay::format("{} | {}", short_number(bar.value), short_number(*bar.mark)) : short_number(bar.value);
-    text += text_at(from + end + 6, y + 10, values, "quiet");
+    text += text_at(from + end + 6, y + 10, values, "muted");
     y += kRowHeight;
   }
   return text;
@@ -118,15 +118,15 @@ std::string draw(const Curve& curve, int left, int top) {
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const auto& point = curve.points[i];
     text +=
-        relay::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" class=\"ours\"/>\n", x_of(i), y_of(point.value));
+        relay::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" class=\"own\"/>\n", x_of(i), y_of(point.value));
     text += text_at(x_of(i), y_of(point.value) - 9, short_number(point.value), "title", Anchor::Middle);
     // The first and last labels stay inside the plot.
     if (i == 0)
-      text += text_at(left, base + 16, point.label, "quiet");
+      text += text_at(left, base + 16, point.label, "muted");
     else if (i + 1 == curve.points.size())
-      text += text_at(left + kPlotWidth, base + 16, point.label, "quiet", Anchor::End);
+      text += text_at(left + kPlotWidth, base + 16, point.label, "muted", Anchor::End);
     else
-      text += text_at(x_of(i), base + 16, point.label, "quiet", Anchor::Middle);
+      text += text_at(x_of(i), base + 16, point.label, "muted", Anchor::Middle);
   }
   return text;
 }

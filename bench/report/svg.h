@@ -9,7 +9,7 @@
 
 namespace relay::bench {
 
-enum class Kind { Floor, Ours, Other };
+enum class Kind { Floor, Own, Other };
 
 struct Bar {
   std::string label;

@@ -14,7 +14,7 @@ namespace relay::bench {
 namespace {
 
 constexpr std::size_t kFirstBufferBytes = 64 * 1024;
-constexpr std::size_t kEnoughRoomBytes = 16 * 1024;
+constexpr std::size_t kMinFreeBytes = 16 * 1024;
 constexpr int kTimeoutMs = 30'000;
 
 }  // namespace
@@ -70,36 +70,36 @@ Result<void> ByteSocket::write_all(std::string_view bytes) {
   return {};
 }
 
-void ByteSocket::make_room() {
-  if (in_begin_ == in_end_) in_begin_ = in_end_ = 0;
-  if (in_capacity_ - in_end_ >= kEnoughRoomBytes) return;
-  const auto kept = unread();
-  if (kept.size() > in_capacity_ / 2) {
+void ByteSocket::make_space() {
+  if (in_start_ == in_end_) in_start_ = in_end_ = 0;
+  if (in_capacity_ - in_end_ >= kMinFreeBytes) return;
+  const auto buffered = unread();
+  if (buffered.size() > in_capacity_ / 2) {
     auto larger = std::make_unique_for_overwrite<char[]>(in_capacity_ * 2);
-    std::memcpy(larger.get(), kept.data(), kept.size());
+    std::memcpy(larger.get(), buffered.data(), buffered.size());
     in_ = std::move(larger);
     in_capacity_ *= 2;
   } else {
-    std::memmove(in_.get(), kept.data(), kept.size());
+    std::memmove(in_.get(), buffered.data(), buffered.size());
   }
-  in_end_ -= in_begin_;
-  in_begin_ = 0;
+  in_end_ -= in_start_;
+  in_start_ = 0;
 }
 
 Result<void> ByteSocket::read_some() {
-  make_room();
+  make_space();
   const auto got = ::recv(fd_.get(), in_.get() + in_end_, in_capacity_ - in_end_, MSG_DONTWAIT);
-  if (got == 0) return fail("the other end closed");
+  if (got == 0) return fail("the peer closed the connection");
   if (got < 0) return errno == EAGAIN ? Result<void>{} : fail_errno("cannot read");
   in_end_ += static_cast<std::size_t>(got);
   return {};
 }
 
 Result<void> ByteSocket::wait_and_read() {
-  pollfd wait{.fd = fd_.get(), .events = POLLIN, .revents = 0};
-  const auto ready = ::poll(&wait, 1, kTimeoutMs);
-  if (ready < 0) return fail_errno("cannot wait");
-  if (ready == 0) return fail("no answer came");
+  pollfd readable{.fd = fd_.get(), .events = POLLIN, .revents = 0};
+  const auto ready = ::poll(&readable, 1, kTimeoutMs);
+  if (ready < 0) return fail_errno("cannot poll");
+  if (ready == 0) return fail("no response in time");
   return read_some();
 }
 

@@ -32,20 +32,20 @@ class ByteSocket {
 
   /// Reads what is available, up to the free space of the buffer.
   Result<void> read_some();
-  [[nodiscard]] std::string_view unread() const { return {in_.get() + in_begin_, in_end_ - in_begin_}; }
-  void consume(std::size_t bytes) { in_begin_ += bytes; }
+  [[nodiscard]] std::string_view unread() const { return {in_.get() + in_start_, in_end_ - in_start_}; }
+  void consume(std::size_t bytes) { in_start_ += bytes; }
   /// Waits until there is more to read, at most a few seconds.
   Result<void> wait_and_read();
 
  private:
-  void make_room();
+  void make_space();
 
   UniqueFd fd_;
   std::string out_;
   std::size_t out_done_ = 0;
   std::unique_ptr<char[]> in_;
   std::size_t in_capacity_;
-  std::size_t in_begin_ = 0;
+  std::size_t in_start_ = 0;
   std::size_t in_end_ = 0;
 };
 

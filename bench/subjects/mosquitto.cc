@@ -94,13 +94,14 @@ class RunningMosquitto final : public RunningServer {
     std::vector<std::unique_ptr<Endpoint>> endpoints;
     for (const auto& seat : seats) {
       auto socket = RELAY_TRY(ByteSocket::connect_unix(server_.file("r.sock")));
-      const std::string keep_session(1, '\0'), forever = two_bytes(0), version(1, '\4');
-      const auto greeting = RELAY_TRY(
-          ask(socket, packet(kConnect, text("MQTT") + version + keep_session + forever + text(seat.name)), kConnected));
-      const bool known = greeting[0] != 0;  // the session exists, with its subscription and maybe messages
+      const std::string keep_session(1, '\0'), no_keep_alive = two_bytes(0), version(1, '\4');
+      const auto connack = RELAY_TRY(
+          request(socket, packet(kConnect, text("MQTT") + version + keep_session + no_keep_alive + text(seat.name)),
+                  kConnected));
+      const bool has_session = connack[0] != 0;  // with its subscription and stored messages
       const auto topic = seat.role == Role::Audience ? kEveryonesTopic : std::string_view{seat.name};
-      if (seat.role != Role::Sender && !known)
-        RELAY_TRY(ask(socket, packet(kSubscribe, two_bytes(1) + text(topic) + '\1'), kSubscribed));
+      if (seat.role != Role::Sender && !has_session)
+        RELAY_TRY(request(socket, packet(kSubscribe, two_bytes(1) + text(topic) + '\1'), kSubscribed));
       endpoints.push_back(std::make_unique<MqttEndpoint>(std::move(socket)));
     }
     return endpoints;
@@ -109,10 +110,10 @@ class RunningMosquitto final : public RunningServer {
   [[nodiscard]] const ServerProcess& server() const override { return server_; }
 
  private:
-  static Result<std::string> ask(ByteSocket& socket, const std::string& question, unsigned char answer) {
-    RELAY_TRY(socket.write_all(question));
+  static Result<std::string> request(ByteSocket& socket, const std::string& bytes, unsigned char response) {
+    RELAY_TRY(socket.write_all(bytes));
     Packet packet_in;
-    while (packet_in.kind != answer)
+    while (packet_in.kind != response)
       if (!take(socket, packet_in)) RELAY_TRY(socket.wait_and_read());
     return std::string{packet_in.content};
   }

@@ -58,7 +58,7 @@ Result<ByteSocket> join(std::uint16_t port, std::string_view commands) {
   return socket;
 }
 
-enum class Manner { Core, JetStream };
+enum class DeliveryMode { Core, JetStream };
 
 /// A receiver acknowledges to the reply subject, which only JetStream sets. A JetStream sender gets the PubAck in its
 /// own inbox.
@@ -97,28 +97,28 @@ class NatsEndpoint final : public Endpoint {
 
 class RunningNats final : public RunningServer {
  public:
-  RunningNats(ServerProcess server, std::uint16_t port, Manner manner)
-      : server_{std::move(server)}, port_{port}, manner_{manner} {}
+  RunningNats(ServerProcess server, std::uint16_t port, DeliveryMode mode)
+      : server_{std::move(server)}, port_{port}, mode_{mode} {}
 
   Result<void> make_stream() {
-    return ask(relay::format("STREAM.CREATE.{}", kStream),
-               relay::format(R"({{"name":"{}","subjects":["m.>"],"storage":"file"}})", kStream));
+    return request(relay::format("STREAM.CREATE.{}", kStream),
+                   relay::format(R"({{"name":"{}","subjects":["m.>"],"storage":"file"}})", kStream));
   }
 
   Result<std::vector<std::unique_ptr<Endpoint>>> open(std::span<const Seat> seats) override {
     std::vector<std::unique_ptr<Endpoint>> endpoints;
     for (const auto& seat : seats) {
       const auto from = subject_of(seat.role == Role::Audience ? kEveryonesSubject : std::string_view{seat.name});
-      auto heard_at = from, inbox = std::string{};
-      if (manner_ == Manner::JetStream) {
+      auto subject = from, inbox = std::string{};
+      if (mode_ == DeliveryMode::JetStream) {
         if (seat.role == Role::Sender) {
-          heard_at = inbox = "inbox." + seat.name;
+          subject = inbox = "inbox." + seat.name;
         } else {
-          heard_at = "deliver." + seat.name;
-          RELAY_TRY(make_consumer(seat.name, from, heard_at));
+          subject = "deliver." + seat.name;
+          RELAY_TRY(make_consumer(seat.name, from, subject));
         }
       }
-      auto socket = RELAY_TRY(join(port_, relay::format("SUB {} 1\r\n", heard_at)));
+      auto socket = RELAY_TRY(join(port_, relay::format("SUB {} 1\r\n", subject)));
       endpoints.push_back(std::make_unique<NatsEndpoint>(std::move(socket), seat.role, inbox));
     }
     return endpoints;
@@ -130,33 +130,33 @@ class RunningNats final : public RunningServer {
   /// A durable consumer, created once per name. The server keeps its position.
   Result<void> make_consumer(const std::string& name, const std::string& from, const std::string& to) {
     if (!consumers_.insert(name).second) return {};
-    return ask(relay::format("CONSUMER.DURABLE.CREATE.{}.{}", kStream, name),
-               relay::format(R"({{"stream_name":"{}","config":{{"durable_name":"{}","deliver_subject":"{}",)"
-                             R"("filter_subject":"{}","deliver_policy":"all","ack_policy":"explicit",)"
-                             R"("max_ack_pending":4096,"ack_wait":30000000000}}}})",
-                             kStream, name, to, from));
+    return request(relay::format("CONSUMER.DURABLE.CREATE.{}.{}", kStream, name),
+                   relay::format(R"({{"stream_name":"{}","config":{{"durable_name":"{}","deliver_subject":"{}",)"
+                                 R"("filter_subject":"{}","deliver_policy":"all","ack_policy":"explicit",)"
+                                 R"("max_ack_pending":4096,"ack_wait":30000000000}}}})",
+                                 kStream, name, to, from));
   }
 
-  Result<void> ask(const std::string& what, const std::string& body) {
+  Result<void> request(const std::string& command, const std::string& body) {
     if (!admin_) admin_.emplace(RELAY_TRY(join(port_, "SUB inbox.admin 1\r\n")));
-    RELAY_TRY(admin_->write_all(publish("$JS.API." + what, "inbox.admin", body)));
-    Message answer;
-    for (auto taken = take(*admin_, answer); taken != Taken::Message; taken = take(*admin_, answer))
+    RELAY_TRY(admin_->write_all(publish("$JS.API." + command, "inbox.admin", body)));
+    Message response;
+    for (auto taken = take(*admin_, response); taken != Taken::Message; taken = take(*admin_, response))
       if (taken == Taken::Nothing) RELAY_TRY(admin_->wait_and_read());
-    if (answer.body.contains(R"("error")")) return fail("JetStream refused: " + std::string{answer.body});
+    if (response.body.contains(R"("error")")) return fail("JetStream refused: " + std::string{response.body});
     return {};
   }
 
   ServerProcess server_;
   std::uint16_t port_;
-  Manner manner_;
+  DeliveryMode mode_;
   std::optional<ByteSocket> admin_;
   std::set<std::string> consumers_;
 };
 
 class Nats final : public Subject {
  public:
-  Nats(Traits traits, Manner manner) : Subject{std::move(traits)}, manner_{manner} {}
+  Nats(Traits traits, DeliveryMode mode) : Subject{std::move(traits)}, mode_{mode} {}
 
   [[nodiscard]] std::optional<std::string> missing() const override {
     if (find_program("nats-server")) return std::nullopt;
@@ -168,16 +168,16 @@ class Nats final : public Subject {
     const auto port = RELAY_TRY(free_port());
     std::vector<std::string> args{find_program("nats-server").value_or(""), "--addr", "127.0.0.1", "--port",
                                   relay::format("{}", port)};
-    if (manner_ == Manner::JetStream) args.insert(args.end(), {"--jetstream", "--store_dir", server.directory()});
+    if (mode_ == DeliveryMode::JetStream) args.insert(args.end(), {"--jetstream", "--store_dir", server.directory()});
     RELAY_TRY(server.start(args));
     RELAY_TRY(server.until([&] { return ByteSocket::connect_loopback(port).has_value(); }));
-    auto running = std::make_unique<RunningNats>(std::move(server), port, manner_);
-    if (manner_ == Manner::JetStream) RELAY_TRY(running->make_stream());
+    auto running = std::make_unique<RunningNats>(std::move(server), port, mode_);
+    if (mode_ == DeliveryMode::JetStream) RELAY_TRY(running->make_stream());
     return running;
   }
 
  private:
-  Manner manner_;
+  DeliveryMode mode_;
 };
 
 }  // namespace
@@ -185,7 +185,7 @@ class Nats final : public Subject {
 void add_nats(Subjects& subjects) {
   subjects.push_back(std::make_unique<Nats>(
       Traits{.name = "nats", .title = "NATS core", .note = "loopback TCP; offline receivers miss messages"},
-      Manner::Core));
+      DeliveryMode::Core));
   subjects.push_back(std::make_unique<Nats>(
       Traits{.name = "jetstream",
              .title = "NATS JetStream, file",
@@ -193,7 +193,7 @@ void add_nats(Subjects& subjects) {
              .keeps_messages = true,
              .note = "loopback TCP, push consumers with explicit ACK; its default: written before the answer, synced "
                      "every two minutes"},
-      Manner::JetStream));
+      DeliveryMode::JetStream));
 }
 
 }  // namespace relay::bench

@@ -24,9 +24,9 @@ std::string hello_frame(const Hello& hello) {
 
 Result<std::string> read_welcome(Peer& peer) {
   while (true) {
-    const auto answer = RELAY_TRY(peer.read_frame());
-    if (has_type(answer, "WELCOME")) return std::string{member(answer, R"("resume_token":)")};
-    if (answer.contains(R"("fatal":true)")) return fail("the daemon did not welcome us: " + answer);
+    const auto frame = RELAY_TRY(peer.read_frame());
+    if (has_type(frame, "WELCOME")) return std::string{member(frame, R"("resume_token":)")};
+    if (frame.contains(R"("fatal":true)")) return fail("the daemon refused HELLO: " + frame);
   }
 }
 

@@ -22,22 +22,22 @@
 namespace relay::bench {
 namespace {
 
-constexpr auto kBetweenTries = std::chrono::microseconds{500};
-constexpr const char* kNothing = "/dev/null";
+constexpr auto kPollInterval = std::chrono::microseconds{500};
+constexpr const char* kDevNull = "/dev/null";
 constexpr auto kTimeout = std::chrono::seconds{20};
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
+std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> list;
-  for (auto& text : texts) list.push_back(text.data());
+  for (auto& string : strings) list.push_back(string.data());
   list.push_back(nullptr);
   return list;
 }
 
-enum class Fate { OfItsOwn, DiesWithUs };
+enum class Lifetime { Independent, OfTheDriver };
 
-/// Starts a program in that directory without copying the driver's memory, which is large: the start is measured too.
+/// Starts a program in a directory without copying the driver's memory, which is large: the start is measured too.
 Result<pid_t> spawn(std::vector<std::string> args, std::vector<std::string> environment, const std::string& directory,
-                    const std::string& input, const std::string& output, Fate fate) {
+                    const std::string& input, const std::string& output, Lifetime lifetime) {
   const auto arguments = pointers(args), variables = pointers(environment);
   const UniqueFd in{::open(input.c_str(), O_RDONLY | O_CLOEXEC)};
   const UniqueFd out{::open(output.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
@@ -46,7 +46,7 @@ Result<pid_t> spawn(std::vector<std::string> args, std::vector<std::string> envi
   const OnServersCores there;
   const pid_t pid = ::vfork();
   if (pid == 0) {
-    if (fate == Fate::DiesWithUs) {
+    if (lifetime == Lifetime::OfTheDriver) {
       ::signal(SIGINT, SIG_IGN);  // the driver stops it; a keyboard interrupt goes to the whole group
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     }
@@ -68,14 +68,12 @@ double kib_after(const std::string& status, std::string_view key) {
 
 Result<ServerProcess> ServerProcess::create() {
   std::string directory = (std::filesystem::temp_directory_path() / "relay-bench-XXXXXX").string();
-  if (!::mkdtemp(directory.data())) return fail_errno("cannot make a temporary directory");
+  if (!::mkdtemp(directory.data())) return fail_errno("cannot create a temporary directory");
   return ServerProcess{directory};
 }
 
 ServerProcess::ServerProcess(ServerProcess&& other) noexcept
-    : directory_{std::exchange(other.directory_, {})},
-      pid_{std::exchange(other.pid_, 0)},
-      runs_our_code_{other.runs_our_code_} {}
+    : directory_{std::exchange(other.directory_, {})}, pid_{std::exchange(other.pid_, 0)}, forked_{other.forked_} {}
 
 ServerProcess::~ServerProcess() {
   if (pid_ > 0) {
@@ -89,7 +87,8 @@ ServerProcess::~ServerProcess() {
 
 Result<void> ServerProcess::start(std::vector<std::string> args, std::vector<std::string> environment) {
   environment.insert(environment.end(), {"HOME=" + directory_, "PATH=/usr/local/bin:/usr/bin:/bin"});
-  pid_ = RELAY_TRY(spawn(std::move(args), std::move(environment), directory_, kNothing, file("out"), Fate::DiesWithUs));
+  pid_ = RELAY_TRY(
+      spawn(std::move(args), std::move(environment), directory_, kDevNull, file("out"), Lifetime::OfTheDriver));
   return {};
 }
 
@@ -104,19 +103,19 @@ Result<void> ServerProcess::start(const std::function<void()>& serve) {
     ::_exit(0);
   }
   pid_ = pid;
-  runs_our_code_ = true;
+  forked_ = true;
   return {};
 }
 
-Result<void> ServerProcess::until(const std::function<bool()>& answers) {
-  const auto give_up_at = std::chrono::steady_clock::now() + kTimeout;
-  while (!answers()) {
-    if (::waitpid(pid_, nullptr, WNOHANG) == pid_ || std::chrono::steady_clock::now() > give_up_at) {
+Result<void> ServerProcess::until(const std::function<bool()>& is_ready) {
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
+  while (!is_ready()) {
+    if (::waitpid(pid_, nullptr, WNOHANG) == pid_ || std::chrono::steady_clock::now() > deadline) {
       std::ifstream output{file("out")};
-      const std::string args{std::istreambuf_iterator<char>{output}, {}};
-      return fail(relay::format("the server does not respond; its output: {}", args));
+      const std::string text{std::istreambuf_iterator<char>{output}, {}};
+      return fail(relay::format("the server does not respond; its output: {}", text));
     }
-    std::this_thread::sleep_for(kBetweenTries);
+    std::this_thread::sleep_for(kPollInterval);
   }
   return {};
 }
@@ -124,10 +123,10 @@ Result<void> ServerProcess::until(const std::function<bool()>& answers) {
 Usage ServerProcess::usage() const {
   Usage usage;
   clockid_t clock{};
-  timespec spent{};
-  if (::clock_getcpuclockid(pid_, &clock) == 0 && ::clock_gettime(clock, &spent) == 0)
-    usage.cpu_seconds = static_cast<double>(spent.tv_sec) + static_cast<double>(spent.tv_nsec) / 1e9;
-  if (runs_our_code_) return usage;
+  timespec used{};
+  if (::clock_getcpuclockid(pid_, &clock) == 0 && ::clock_gettime(clock, &used) == 0)
+    usage.cpu_seconds = static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+  if (forked_) return usage;
   std::ifstream file{relay::format("/proc/{}/status", pid_)};
   const std::string status{std::istreambuf_iterator<char>{file}, {}};
   usage.memory_kib = kib_after(status, "VmRSS:");
@@ -138,7 +137,7 @@ Usage ServerProcess::usage() const {
 Result<int> run_in(const std::string& directory, std::vector<std::string> args, std::vector<std::string> environment,
                    const std::string& input) {
   const pid_t pid =
-      RELAY_TRY(spawn(std::move(args), std::move(environment), directory, input, kNothing, Fate::OfItsOwn));
+      RELAY_TRY(spawn(std::move(args), std::move(environment), directory, input, kDevNull, Lifetime::Independent));
   int status = 0;
   if (::waitpid(pid, &status, 0) != pid) return fail_errno("cannot wait for a process");
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -39,7 +39,7 @@ class ServerProcess {
   /// Runs a function as the server in a forked process.
   Result<void> start(const std::function<void()>& serve);
   /// Polls until the server responds or has exited.
-  Result<void> until(const std::function<bool()>& answers);
+  Result<void> until(const std::function<bool()>& is_ready);
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] Usage usage() const;
@@ -49,10 +49,10 @@ class ServerProcess {
 
   std::string directory_;
   pid_t pid_ = 0;
-  bool runs_our_code_ = false;
+  bool forked_ = false;
 };
 
-/// Runs a program there with that input file and no output, and returns its exit code.
+/// Runs a program in a directory with an input file and without output. Returns its exit code.
 Result<int> run_in(const std::string& directory, std::vector<std::string> args, std::vector<std::string> environment,
                    const std::string& input = "/dev/null");
 /// The path of an installed program, also in the sbin directories.

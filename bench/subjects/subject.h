@@ -39,7 +39,7 @@ struct Traits {
   AckGuarantee guarantee = AckGuarantee::None;
   bool keeps_messages = false;  // for an offline receiver
   std::size_t max_agents = 100'000;
-  bool ours = false;
+  bool own = false;
   std::string note = {};  // settings that differ from the defaults
 };
 
@@ -61,7 +61,7 @@ using Subjects = std::vector<std::unique_ptr<Subject>>;
 
 // One file each; a family adds all its subjects.
 void add_raw_forwarder(Subjects& subjects);
-void add_ours(Subjects& subjects, const std::string& program);
+void add_agent_relay(Subjects& subjects, const std::string& program);
 void add_nats(Subjects& subjects);
 void add_redis(Subjects& subjects);
 void add_mosquitto(Subjects& subjects);

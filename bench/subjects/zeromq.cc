@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kEveryonesTopic = "everyone";
 // The proxy drops beyond this and counts reads in steps of half of it: the default of 1000 does not hold a window of
 // 512.
-[[maybe_unused]] constexpr int kMaxWaiting = 4'096;
+[[maybe_unused]] constexpr int kMaxPending = 4'096;
 constexpr std::size_t kGreetingBytes = 64;
 constexpr unsigned char kLong = 2, kCommand = 4;
 
@@ -62,9 +62,9 @@ Result<ByteSocket> join(const std::string& path, std::string_view kind) {
   RELAY_TRY(socket.write_all(greeting + frame(kCommand, ready)));
   while (socket.unread().size() < kGreetingBytes) RELAY_TRY(socket.wait_and_read());
   socket.consume(kGreetingBytes);
-  Frame answer;
-  while (!take(socket, answer)) RELAY_TRY(socket.wait_and_read());
-  if (!answer.body.contains("READY")) return fail("ZeroMQ refused: " + std::string{answer.body});
+  Frame response;
+  while (!take(socket, response)) RELAY_TRY(socket.wait_and_read());
+  if (!response.body.contains("READY")) return fail("ZeroMQ refused: " + std::string{response.body});
   return socket;
 }
 
@@ -79,8 +79,8 @@ class ZeroMqEndpoint final : public Endpoint {
   /// Topic and body in one frame, because the high-water mark counts frames.
   Result<ReadCounts> read() override {
     ReadCounts counts;
-    for (Frame came; take(socket_, came);)
-      if ((came.flags & kCommand) == 0) ++counts.deliveries;
+    for (Frame received; take(socket_, received);)
+      if ((received.flags & kCommand) == 0) ++counts.deliveries;
     return counts;
   }
 
@@ -109,12 +109,12 @@ class RunningZeroMq final : public RunningServer {
     for (std::size_t i = 0; i < seats.size(); ++i) {
       if (seats[i].role != Role::Sender) continue;
       auto socket = RELAY_TRY(join(server_.file("in.sock"), "PUB"));
-      Frame came;
-      for (std::size_t known = 0; known < names_;)
-        if (!take(socket, came))
+      Frame received;
+      for (std::size_t subscribed = 0; subscribed < names_;)
+        if (!take(socket, received))
           RELAY_TRY(socket.wait_and_read());
-        else if (came.body.substr(1) != topic_of(kEveryone))
-          ++known;
+        else if (received.body.substr(1) != topic_of(kEveryone))
+          ++subscribed;
       endpoints[i] = std::make_unique<ZeroMqEndpoint>(std::move(socket));
     }
     return endpoints;
@@ -140,7 +140,7 @@ class ZeroMq final : public Subject {
       ::zmq_ctx_set(context, ZMQ_MAX_SOCKETS, 10'000);
       void* from = ::zmq_socket(context, ZMQ_XSUB);
       void* to = ::zmq_socket(context, ZMQ_XPUB);
-      ::zmq_setsockopt(to, ZMQ_SNDHWM, &kMaxWaiting, sizeof(kMaxWaiting));
+      ::zmq_setsockopt(to, ZMQ_SNDHWM, &kMaxPending, sizeof(kMaxPending));
       if (::zmq_bind(from, ("ipc://" + in).c_str()) != 0 || ::zmq_bind(to, ("ipc://" + out).c_str()) != 0) return;
       ::zmq_proxy(from, to, nullptr);
     }));
@@ -149,9 +149,7 @@ class ZeroMq final : public Subject {
     return std::make_unique<RunningZeroMq>(std::move(server));
   }
 #else
-  [[nodiscard]] std::optional<std::string> missing() const override {
-    return "libzmq was not there when this was built";
-  }
+  [[nodiscard]] std::optional<std::string> missing() const override { return "built without libzmq"; }
   [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override { return fail("ZeroMQ is missing"); }
 #endif
 };
@@ -159,11 +157,11 @@ class ZeroMq final : public Subject {
 }  // namespace
 
 void add_zeromq(Subjects& subjects) {
-  subjects.push_back(std::make_unique<ZeroMq>(
-      Traits{.name = "zeromq",
-             .title = "ZeroMQ, ipc proxy",
-             .note = "zmq_proxy between XSUB and XPUB; offline receivers miss messages; drops after 4096 that wait "
-                     "(1000)"}));
+  subjects.push_back(std::make_unique<ZeroMq>(Traits{
+      .name = "zeromq",
+      .title = "ZeroMQ, ipc proxy",
+      .note = "zmq_proxy between XSUB and XPUB; offline receivers miss messages; drops after 4096 pending messages "
+              "(1000)"}));
 }
 
 }  // namespace relay::bench

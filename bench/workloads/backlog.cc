@@ -12,7 +12,7 @@ constexpr std::size_t kWindow = 512;
 Result<std::vector<Outcome>> run_backlog(const Subject& subject, const Scale& scale) {
   const Seat alice{.name = "Alice", .role = Role::Sender, .sends_to = "Bob"}, bob{.name = "Bob"};
   const auto running = RELAY_TRY(subject.start());
-  RELAY_TRY(running->open(std::span{&bob, 1}));  // the receiver is now known, and disconnected
+  RELAY_TRY(running->open(std::span{&bob, 1}));  // registers the receiver and disconnects it
   const ServerCost cost{*running};
 
   const auto sender = RELAY_TRY(running->open(std::span{&alice, 1}));

@@ -27,10 +27,10 @@ Result<std::vector<Outcome>> run_crowd(const Subject& subject, const Scale& scal
   const auto body = body_of(kDefaultBody);
   RELAY_TRY(stream(driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
   const ServerCost cost{*running};
-  const auto pace = RELAY_TRY(stream(driver, flow, body, {.seconds = scale.seconds}));
+  const auto throughput = RELAY_TRY(stream(driver, flow, body, {.seconds = scale.seconds}));
   Outcome outcome{.variant = std::string{kDefaultBody.title}, .measurements = {}};
-  outcome.measurements.push_back({Metric::Rate, pace.per_second() * static_cast<double>(crowd.copies)});
-  cost.add_to(outcome.measurements, pace.messages * crowd.copies);
+  outcome.measurements.push_back({Metric::Rate, throughput.per_second() * static_cast<double>(crowd.copies)});
+  cost.add_to(outcome.measurements, throughput.messages * crowd.copies);
   return std::vector{std::move(outcome)};
 }
 

@@ -1,4 +1,4 @@
-/// Throughput of command extraction: text through the grammar, whole and in pieces; screen rows through unwrapping and
+/// Throughput of command extraction: text through the grammar, whole and in chunks; screen rows through unwrapping and
 /// grammar, and through all dialog and limit patterns. Compared with RE2 and the one-line rule of the published
 /// program.
 #include <re2/re2.h>
@@ -31,17 +31,17 @@ std::size_t count_with_re2(const RE2& pattern, std::string_view text) {
   return found;
 }
 
-std::size_t count_in_pieces(std::string_view text, std::size_t piece) {
+std::size_t count_in_chunks(std::string_view text, std::size_t chunk) {
   commands::Extractor extractor;
   std::size_t found = 0;
   while (!text.empty()) {
-    found += extractor.feed(text.substr(0, piece)).size();
-    text.remove_prefix(std::min(piece, text.size()));
+    found += extractor.feed(text.substr(0, chunk)).size();
+    text.remove_prefix(std::min(chunk, text.size()));
   }
   return found + extractor.finish().size();
 }
 
-std::vector<commands::ScreenLine> drawn(std::string_view text, std::size_t width) {
+std::vector<commands::ScreenLine> wrapped_rows(std::string_view text, std::size_t width) {
   std::vector<commands::ScreenLine> rows;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
@@ -57,30 +57,30 @@ std::vector<commands::ScreenLine> drawn(std::string_view text, std::size_t width
   return rows;
 }
 
-struct Material {
+struct Input {
   std::string text = agent_like_text(kTextBytes);
-  std::vector<commands::ScreenLine> rows = drawn(std::string_view{text}.substr(0, kRowsBytes), kRowWidth);
+  std::vector<commands::ScreenLine> rows = wrapped_rows(std::string_view{text}.substr(0, kRowsBytes), kRowWidth);
   std::vector<std::string> plain_rows = {};
   RE2 pattern{R"(^(?:\s*(?:[>$%#→➜›»●•◦‣⁃\-*⏺◆◇○□■]\s*)*)?@relay:(\S+)\s+(.+)$)"};
   Result<profiles::PatternDetector> detector = profiles::PatternDetector::compile(profiles::default_patterns());
 
-  Material() {
+  Input() {
     for (const auto& row : rows) plain_rows.push_back(row.text);
   }
 };
 
-/// The text matches none, so all patterns are tried on every row.
-std::size_t find_limits(const Material& all) { return detect(*all.detector, all.plain_rows).limits.size(); }
+/// The text matches no limit, so all patterns are tried on every row.
+std::size_t find_limits(const Input& all) { return detect(*all.detector, all.plain_rows).limits.size(); }
 
 /// Reads the input once and returns the number of matches.
-Candidate heard_by(Traits traits, std::size_t bytes, std::size_t (*listen)(const Material&)) {
+Candidate candidate(Traits traits, std::size_t bytes, std::size_t (*extract)(const Input&)) {
   return {
-      .traits = std::move(traits), .run = [bytes, listen](const Scale&) -> Result<std::vector<Outcome>> {
-        static const Material material;
-        if (!material.pattern.ok() || !material.detector) return fail("a pattern cannot be read");
+      .traits = std::move(traits), .run = [bytes, extract](const Scale&) -> Result<std::vector<Outcome>> {
+        static const Input input;
+        if (!input.pattern.ok() || !input.detector) return fail("a pattern cannot be compiled");
         std::size_t found = 0;
-        const auto seconds = processor_seconds([&] { found = listen(material); });
-        if (found == 0 && listen != find_limits) return fail("nothing was extracted");
+        const auto seconds = processor_seconds([&] { found = extract(input); });
+        if (found == 0 && extract != find_limits) return fail("nothing was extracted");
         return std::vector{Outcome{.variant = "agent-like text",
                                    .measurements = {{Metric::Throughput, static_cast<double>(bytes) / 1e6 / seconds}}}};
       }};
@@ -89,23 +89,22 @@ Candidate heard_by(Traits traits, std::size_t bytes, std::size_t (*listen)(const
 }  // namespace
 
 Workload extraction_work() {
-  return {
-      .name = "speech",
-      .title = "relay commands extracted from agent output, on one core",
-      .headline = Metric::Throughput,
-      .candidates = {heard_by({.name = "re2", .title = "RE2", .note = "the one-line rule, on each line"}, kTextBytes,
-                              [](const Material& all) { return count_with_re2(all.pattern, all.text); }),
-                     heard_by({.name = "whole", .title = "grammar, whole text", .ours = true}, kTextBytes,
-                              [](const Material& all) { return commands::extract(all.text).size(); }),
-                     heard_by({.name = "4k", .title = "grammar, pieces of 4 KB", .ours = true}, kTextBytes,
-                              [](const Material& all) { return count_in_pieces(all.text, 4'096); }),
-                     heard_by({.name = "64", .title = "grammar, pieces of 64 B", .ours = true}, kTextBytes,
-                              [](const Material& all) { return count_in_pieces(all.text, 64); }),
-                     heard_by({.name = "screen", .title = "screen: unwrap and grammar", .ours = true}, kRowsBytes,
-                              [](const Material& all) { return commands::extract_from_screen(all.rows).size(); }),
-                     heard_by({.name = "detector", .title = "detector, all patterns", .ours = true}, kRowsBytes,
-                              find_limits)},
-      .yardsticks = {"re2"}};
+  return {.name = "extraction",
+          .title = "relay commands extracted from agent output, on one core",
+          .headline = Metric::Throughput,
+          .candidates = {candidate({.name = "re2", .title = "RE2", .note = "the one-line rule, on each line"},
+                                   kTextBytes, [](const Input& all) { return count_with_re2(all.pattern, all.text); }),
+                         candidate({.name = "whole", .title = "grammar, whole text", .own = true}, kTextBytes,
+                                   [](const Input& all) { return commands::extract(all.text).size(); }),
+                         candidate({.name = "4k", .title = "grammar, chunks of 4 KB", .own = true}, kTextBytes,
+                                   [](const Input& all) { return count_in_chunks(all.text, 4'096); }),
+                         candidate({.name = "64", .title = "grammar, chunks of 64 B", .own = true}, kTextBytes,
+                                   [](const Input& all) { return count_in_chunks(all.text, 64); }),
+                         candidate({.name = "screen", .title = "screen: unwrap and grammar", .own = true}, kRowsBytes,
+                                   [](const Input& all) { return commands::extract_from_screen(all.rows).size(); }),
+                         candidate({.name = "detector", .title = "detector, all patterns", .own = true}, kRowsBytes,
+                                   find_limits)},
+          .yardsticks = {"re2"}};
 }
 
 }  // namespace relay::bench

@@ -16,24 +16,24 @@ namespace {
 constexpr int kEventsPerSecond = 1'000;
 constexpr double kMinSeconds = 1.0;  // processor time is counted in clock ticks
 
-struct Crowd {
+struct Audience {
   std::string_view title;
   ReaderPlan plan;
 };
-constexpr Crowd kSteady{"1000 readers, 1000 events/s", {.steady = 1'000}};
-constexpr Crowd kRestless{"the same, 100 more that disconnect and resume, 10 slow ones",
-                          {.steady = 1'000, .wandering = 100, .slow = 10}};
+constexpr Audience kSteady{"1000 readers, 1000 events/s", {.steady = 1'000}};
+constexpr Audience kReconnecting{"the same, 100 more that disconnect and resume, 10 slow ones",
+                                 {.steady = 1'000, .reconnecting = 100, .slow = 10}};
 
-Result<Outcome> listen(const ServerProcess& server, std::uint16_t port, const Crowd& crowd, const Scale& scale) {
-  Readers readers{port, "/api/v1/events/sse", crowd.plan};
+Result<Outcome> measure(const ServerProcess& server, std::uint16_t port, const Audience& audience, const Scale& scale) {
+  Readers readers{port, "/api/v1/events/sse", audience.plan};
   RELAY_TRY(readers.connect_all());
   const auto seconds = std::max(scale.seconds, kMinSeconds);
   readers.run(seconds * 0.2);
   const auto before = readers.counts();
   const auto usage_before = server.usage();
-  const auto begun = now();
+  const auto start = now();
   readers.run(seconds);
-  const auto passed = seconds_since(begun);
+  const auto elapsed = seconds_since(start);
   const auto counts = readers.counts();
   const auto usage = server.usage();
   if (interrupted()) return fail("interrupted");
@@ -43,8 +43,8 @@ Result<Outcome> listen(const ServerProcess& server, std::uint16_t port, const Cr
   const auto events = static_cast<double>(counts.events - before.events);
   if (events == 0) return fail("no reader received an event");
   Outcome outcome{
-      .variant = std::string{crowd.title},
-      .measurements = {{Metric::Rate, events / passed},
+      .variant = std::string{audience.title},
+      .measurements = {{Metric::Rate, events / elapsed},
                        {Metric::CpuPerMillion, (usage.cpu_seconds - usage_before.cpu_seconds) / events * 1e6}}};
   if (usage.peak_memory_kib > 0) outcome.measurements.push_back({Metric::PeakMemory, usage.peak_memory_kib / 1024});
   return outcome;
@@ -53,36 +53,36 @@ Result<Outcome> listen(const ServerProcess& server, std::uint16_t port, const Cr
 using Serve = void (*)(int events_per_second, int port_pipe);
 
 /// A forked server that writes its port to a pipe.
-Result<Outcome> listen_to(Serve serve, const Crowd& crowd, const Scale& scale) {
+Result<Outcome> measure_forked(Serve serve, const Audience& audience, const Scale& scale) {
   int ends[2];
-  if (::pipe(ends) != 0) return fail_errno("cannot make a pipe");
+  if (::pipe(ends) != 0) return fail_errno("cannot create a pipe");
   const UniqueFd from{ends[0]}, to{ends[1]};
   auto server = RELAY_TRY(ServerProcess::create());
   RELAY_TRY(server.start([&] { serve(kEventsPerSecond, to.get()); }));
   std::uint16_t port = 0;
   if (::read(from.get(), &port, sizeof port) != sizeof port) return fail("the server did not start");
-  return listen(server, port, crowd, scale);
+  return measure(server, port, audience, scale);
 }
 
 Result<std::vector<Outcome>> run_raw_writer(const Scale& scale) {
-  return std::vector{RELAY_TRY(listen_to(write_raw_events, kSteady, scale))};
+  return std::vector{RELAY_TRY(measure_forked(write_raw_events, kSteady, scale))};
 }
 
 Result<std::vector<Outcome>> run_feed(const Scale& scale) {
-  return std::vector{RELAY_TRY(listen_to(serve_ticking_events, kSteady, scale)),
-                     RELAY_TRY(listen_to(serve_ticking_events, kRestless, scale))};
+  return std::vector{RELAY_TRY(measure_forked(serve_ticking_events, kSteady, scale)),
+                     RELAY_TRY(measure_forked(serve_ticking_events, kReconnecting, scale))};
 }
 
 /// One agent reports all events. Each is stored before a reader gets it.
-Result<Outcome> listen_to_daemon(const Crowd& crowd, const Scale& scale) {
+Result<Outcome> measure_daemon(const Audience& audience, const Scale& scale) {
   const auto port = RELAY_TRY(free_port());
   const auto daemon = RELAY_TRY(DaemonUnderTest::start(scale.program, {.http_port = port}));
-  const auto teller = RELAY_TRY(start_teller(daemon.socket(), kEventsPerSecond));
-  return listen(daemon.server(), port, crowd, scale);
+  const auto source = RELAY_TRY(start_event_source(daemon.socket(), kEventsPerSecond));
+  return measure(daemon.server(), port, audience, scale);
 }
 
 Result<std::vector<Outcome>> run_daemon(const Scale& scale) {
-  return std::vector{RELAY_TRY(listen_to_daemon(kSteady, scale)), RELAY_TRY(listen_to_daemon(kRestless, scale))};
+  return std::vector{RELAY_TRY(measure_daemon(kSteady, scale)), RELAY_TRY(measure_daemon(kReconnecting, scale))};
 }
 
 }  // namespace
@@ -96,13 +96,13 @@ Workload feed_work() {
                                      .note = "the same bytes to every socket, formatted once; no resume"},
                           .run = run_raw_writer},
                          {.traits = {.name = "feed",
-                                     .title = "our feed",
-                                     .ours = true,
+                                     .title = "relay feed",
+                                     .own = true,
                                      .note = "HTTP server and feed, on a log that costs nothing"},
                           .run = run_feed},
                          {.traits = {.name = "daemon",
                                      .title = "agent-relay",
-                                     .ours = true,
+                                     .own = true,
                                      .note = "the whole daemon: an agent reports the events, and they are stored"},
                           .run = run_daemon}},
           .yardsticks = {"raw"}};

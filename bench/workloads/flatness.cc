@@ -1,7 +1,7 @@
-/// The cost of a message against the number of connected agents and the length of the history. Ours alone.
+/// The cost of a message against the number of connected agents and the length of the history. Agent Relay only.
 #include "base/format.h"
 #include "figures.h"
-#include "subjects/ours.h"
+#include "subjects/agent_relay.h"
 #include "workloads/bodies.h"
 #include "workloads/pair.h"
 #include "workloads/workload.h"
@@ -18,12 +18,12 @@ Result<Outcome> cost_of_a_message(Pair& pair, std::string variant, const Scale& 
   RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
   const auto seen = RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, true, {.seconds = scale.seconds}));
   const ServerCost cost{*pair.running};
-  const auto pace = RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds}));
+  const auto throughput = RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds}));
   Outcome outcome{.variant = std::move(variant),
                   .measurements = {{Metric::DeliverP50, quantile(seen.deliver_us, 0.5)},
                                    {Metric::DeliverP99, quantile(seen.deliver_us, 0.99)},
-                                   {Metric::Rate, pace.per_second()}}};
-  cost.add_to(outcome.measurements, pace.messages);
+                                   {Metric::Rate, throughput.per_second()}}};
+  cost.add_to(outcome.measurements, throughput.messages);
   return outcome;
 }
 
@@ -56,20 +56,20 @@ Result<std::vector<Outcome>> run_history(const Subject& subject, const Scale& sc
 
 Workload agents_work() {
   return {.name = "agents",
-          .title = "ours alone: one pair while others are connected",
+          .title = "agent-relay only: one pair while others are connected",
           .headline = Metric::CpuPerMillion,
           .unfit_reason = only_for("process"),
           .run = run_agents,
-          .alone = "process"};
+          .only_subject = "process"};
 }
 
 Workload history_work() {
   return {.name = "history",
-          .title = "ours alone: one pair with a long history",
+          .title = "agent-relay only: one pair with a long history",
           .headline = Metric::CpuPerMillion,
           .unfit_reason = only_for("process"),
           .run = run_history,
-          .alone = "process",
+          .only_subject = "process",
           .max_rounds = 1};
 }
 

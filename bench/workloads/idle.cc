@@ -1,6 +1,6 @@
 /// The CPU and memory cost of a thousand idle agents.
 #include "base/format.h"
-#include "subjects/ours.h"
+#include "subjects/agent_relay.h"
 #include "workloads/driver.h"
 #include "workloads/workload.h"
 
@@ -11,7 +11,7 @@ constexpr int kAgents = 1'000;
 constexpr auto kSettle = std::chrono::milliseconds{500};
 
 Result<std::vector<Outcome>> run_idle(const Subject&, const Scale& scale) {
-  const auto running = RELAY_TRY(start_ours(scale.program, {.heartbeat_ms = "5000"}));  // the default for users
+  const auto running = RELAY_TRY(start_agent_relay(scale.program, {.heartbeat_ms = "5000"}));  // the default for users
   std::vector<Seat> seats;
   for (int i = 0; i < kAgents; ++i) seats.push_back({.name = relay::format("Agent{}", i)});
   const auto empty = running->server().usage();
@@ -33,11 +33,11 @@ Result<std::vector<Outcome>> run_idle(const Subject&, const Scale& scale) {
 
 Workload idle_work() {
   return {.name = "idle",
-          .title = "ours alone: connected, idle except for heartbeats",
+          .title = "agent-relay only: connected, idle except for heartbeats",
           .headline = Metric::MemoryPerAgent,
           .unfit_reason = only_for("power"),
           .run = run_idle,
-          .alone = "power",
+          .only_subject = "power",
           .max_rounds = 2};
 }
 

@@ -1,7 +1,7 @@
 /// The cost of a forwarder between a user and a program: a key and its echo, and output at full speed.
 ///
 /// Each key passes a forwarder twice. The `poll()` loop writes blocking: it cannot read a key while a terminal is slow,
-/// and it needs no queue. That is the difference to our parts.
+/// and it needs no queue. The relay's terminal classes never block.
 #include <algorithm>
 #include <filesystem>
 
@@ -39,7 +39,7 @@ Result<TerminalUnderTest> sit(const Wrapper& wrapper, const std::vector<std::str
   }
   auto seat = RELAY_TRY(
       TerminalUnderTest::start({.argv = args, .environment = wrapper.environment, .directory = wrapper.directory}));
-  RELAY_TRY(seat.read_until(kReadyWord));
+  RELAY_TRY(seat.read_until(kReadyText));
   return seat;
 }
 
@@ -48,7 +48,7 @@ Result<std::vector<Outcome>> measure(const Wrapper& wrapper, const Scale& scale)
   {
     auto seat = RELAY_TRY(sit(wrapper, {own_program(), "role", "echo"}));
     for (std::size_t i = 0; i < kWarmUpKeys; ++i) RELAY_TRY(seat.keystroke());
-    for (const auto begun = now(); seconds_since(begun) < scale.seconds && !interrupted();)
+    for (const auto start = now(); seconds_since(start) < scale.seconds && !interrupted();)
       key_us.push_back(RELAY_TRY(seat.keystroke()));
   }
   const auto megabytes = static_cast<std::size_t>(std::clamp(kMegabytesForASecond * scale.seconds, 4.0, 64.0));
@@ -95,13 +95,13 @@ Workload keystroke_work() {
                {.traits = {.name = "script", .title = "script(1)", .note = "from util-linux, writing to /dev/null"},
                 .run = [](const Scale& scale) { return measure({.is_script = true}, scale); }},
                wrapped({.name = "parts",
-                        .title = "our terminal parts",
-                        .ours = true,
+                        .title = "relay terminal classes",
+                        .own = true,
                         .note = "Child and PersonTerminal, which never block"},
                        {own_program(), "role", "parts"}),
                {.traits = {.name = "host",
                            .title = "agent-relay -n NAME",
-                           .ours = true,
+                           .own = true,
                            .note = "the host as users run it, with screen, commands and daemon"},
                 .run = measure_host}},
           .yardsticks = {"bare", "poll", "script"}};

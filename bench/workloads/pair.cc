@@ -20,8 +20,8 @@ Result<Pair> Pair::at(std::unique_ptr<RunningServer> running) {
 
 void ServerCost::add_to(std::vector<Measurement>& measurements, std::size_t messages) const {
   const auto after = server_.usage();
-  const auto spent = after.cpu_seconds - before_.cpu_seconds;
-  measurements.push_back({Metric::CpuPerMillion, spent / static_cast<double>(messages) * 1e6});
+  const auto used = after.cpu_seconds - before_.cpu_seconds;
+  measurements.push_back({Metric::CpuPerMillion, used / static_cast<double>(messages) * 1e6});
   if (after.peak_memory_kib > 0) measurements.push_back({Metric::PeakMemory, after.peak_memory_kib / 1024});
 }
 

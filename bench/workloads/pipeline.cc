@@ -1,4 +1,4 @@
-/// Throughput of agent output through libvterm, our screen, and the whole pipeline of a host: screen, profile and
+/// Throughput of agent output through libvterm, relay screen, and the whole pipeline of a host: screen, profile and
 /// command extraction. One core, processor time.
 #include <vterm.h>
 
@@ -14,12 +14,12 @@
 namespace relay::bench {
 namespace {
 
-constexpr std::size_t kTurnBytes = 4 * 1024;  // the size of one read from a pseudo-terminal
+constexpr std::size_t kChunkBytes = 4 * 1024;  // the size of one read from a pseudo-terminal
 
 template <class Feed>
-void feed_in_turns(const Tape& tape, Feed feed) {
-  for (std::size_t at = 0; at < tape.bytes.size(); at += kTurnBytes)
-    feed(std::string_view{tape.bytes}.substr(at, kTurnBytes));
+void feed_in_chunks(const Tape& tape, Feed feed) {
+  for (std::size_t at = 0; at < tape.bytes.size(); at += kChunkBytes)
+    feed(std::string_view{tape.bytes}.substr(at, kChunkBytes));
 }
 
 void read_by_libvterm(const Tape& tape) {
@@ -30,7 +30,7 @@ void read_by_libvterm(const Tape& tape) {
   vterm_screen_enable_altscreen(screen, 1);
   vterm_screen_set_damage_merge(screen, VTERM_DAMAGE_SCROLL);
   vterm_screen_reset(screen, 1);
-  feed_in_turns(tape, [&](std::string_view bytes) {
+  feed_in_chunks(tape, [&](std::string_view bytes) {
     vterm_input_write(terminal.get(), bytes.data(), bytes.size());
     vterm_screen_flush_damage(screen);
   });
@@ -38,26 +38,26 @@ void read_by_libvterm(const Tape& tape) {
 
 void read_by_screen(const Tape& tape) {
   terminal::Screen screen{tape.size};
-  feed_in_turns(tape, [&](std::string_view bytes) {
+  feed_in_chunks(tape, [&](std::string_view bytes) {
     screen.feed(bytes);
     (void)screen.take_reports();
   });
 }
 
 /// Created once per agent, as in a host.
-const profiles::CompiledProfile& eyes_of(const std::string& profile) {
-  static std::map<std::string, profiles::CompiledProfile> opened;
-  if (const auto known = opened.find(profile); known != opened.end()) return known->second;
-  return opened.emplace(profile, *profiles::CompiledProfile::open(*profiles::find_profile(profile))).first->second;
+const profiles::CompiledProfile& compiled_profile(const std::string& profile) {
+  static std::map<std::string, profiles::CompiledProfile> compiled;
+  if (const auto found = compiled.find(profile); found != compiled.end()) return found->second;
+  return compiled.emplace(profile, *profiles::CompiledProfile::open(*profiles::find_profile(profile))).first->second;
 }
 
 /// Updates as often as a host: after an interval, or when much has scrolled.
 void read_by_host(const Tape& tape) {
-  profiles::ScreenWatcher watcher{eyes_of(tape.profile)};
+  profiles::ScreenWatcher watcher{compiled_profile(tape.profile)};
   terminal::Screen screen{tape.size};
   std::chrono::steady_clock::time_point last{};
   std::uint64_t seen_rows = 0;
-  feed_in_turns(tape, [&](std::string_view bytes) {
+  feed_in_chunks(tape, [&](std::string_view bytes) {
     screen.feed(bytes);
     (void)screen.take_reports();
     const auto now = std::chrono::steady_clock::now();
@@ -75,7 +75,7 @@ std::function<Result<std::vector<Outcome>>(const Scale&)> over_all_streams(void 
     static const auto streams = all_streams();
     std::vector<Outcome> outcomes;
     for (const auto& stream : streams) {
-      for (const auto& tape : stream.tapes) (void)eyes_of(tape.profile);
+      for (const auto& tape : stream.tapes) (void)compiled_profile(tape.profile);
       const double seconds = processor_seconds([&] {
         for (const auto& tape : stream.tapes) read(tape);
       });
@@ -97,14 +97,14 @@ Workload pipeline_work() {
                                      .note = "a screen; it keeps neither scrollback nor wrapped rows"},
                           .run = over_all_streams(read_by_libvterm)},
                          {.traits = {.name = "screen",
-                                     .title = "our screen",
-                                     .ours = true,
+                                     .title = "relay screen",
+                                     .own = true,
                                      .note = "with scrollback and wrapped rows"},
                           .run = over_all_streams(read_by_screen)},
                          {.traits = {.name = "host",
                                      .title = "screen, profile and commands",
-                                     .ours = true,
-                                     .note = "all that a host does with what its agent writes"},
+                                     .own = true,
+                                     .note = "the complete output path of a host"},
                           .run = over_all_streams(read_by_host)}},
           .yardsticks = {"libvterm", "screen"}};
 }

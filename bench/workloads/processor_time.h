@@ -7,9 +7,9 @@ namespace relay::bench {
 
 template <class Work>
 double processor_seconds(Work work) {
-  const std::clock_t begun = std::clock();
+  const std::clock_t start = std::clock();
   work();
-  return static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
 }  // namespace relay::bench

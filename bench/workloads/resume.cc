@@ -21,7 +21,7 @@ Result<std::vector<Outcome>> run_resume(const Subject& subject, const Scale& sca
 
   std::vector<double> first_us;
   for (const auto started = now(); seconds_since(started) < scale.seconds;) {
-    receiver.clear();  // disconnect without a goodbye
+    receiver.clear();  // disconnect without BYE
     RELAY_TRY(sending.idle(kUntilNoticed));
     RELAY_TRY(stream(sending, flow, body, {.messages = 1}));
     const auto start = now();

@@ -15,17 +15,18 @@ Result<std::vector<Outcome>> run_sequential(const Subject& subject, const Scale&
     const auto body = body_of(size);
     RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, confirmed, {.seconds = scale.seconds * kWarmUpShare}));
     const ServerCost cost{*pair.running};
-    const auto seen = RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, confirmed, {.seconds = scale.seconds}));
+    const auto latencies =
+        RELAY_TRY(one_by_one(*pair.driver, pair.alice(), body, confirmed, {.seconds = scale.seconds}));
     Outcome outcome{.variant = std::string{size.title}, .measurements = {}};
-    outcome.measurements = {{Metric::DeliverP50, quantile(seen.deliver_us, 0.5)},
-                            {Metric::DeliverP99, quantile(seen.deliver_us, 0.99)},
-                            {Metric::DeliverP999, quantile(seen.deliver_us, 0.999)}};
+    outcome.measurements = {{Metric::DeliverP50, quantile(latencies.deliver_us, 0.5)},
+                            {Metric::DeliverP99, quantile(latencies.deliver_us, 0.99)},
+                            {Metric::DeliverP999, quantile(latencies.deliver_us, 0.999)}};
     if (confirmed) {
-      outcome.measurements.push_back({Metric::ConfirmP50, quantile(seen.confirm_us, 0.5)});
-      outcome.measurements.push_back({Metric::ConfirmP99, quantile(seen.confirm_us, 0.99)});
-      outcome.measurements.push_back({Metric::ConfirmP999, quantile(seen.confirm_us, 0.999)});
+      outcome.measurements.push_back({Metric::ConfirmP50, quantile(latencies.confirm_us, 0.5)});
+      outcome.measurements.push_back({Metric::ConfirmP99, quantile(latencies.confirm_us, 0.99)});
+      outcome.measurements.push_back({Metric::ConfirmP999, quantile(latencies.confirm_us, 0.999)});
     }
-    cost.add_to(outcome.measurements, seen.deliver_us.size());
+    cost.add_to(outcome.measurements, latencies.deliver_us.size());
     outcomes.push_back(std::move(outcome));
   }
   return outcomes;

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "figures.h"
-#include "subjects/ours.h"
+#include "subjects/agent_relay.h"
 #include "workloads/driver.h"
 #include "workloads/workload.h"
 
@@ -22,14 +22,14 @@ Outcome outcome_of(std::string variant, const std::vector<double>& milliseconds)
 }
 
 /// From before the fork to after the exit, beside a running daemon.
-Result<Outcome> whole_runs(std::string variant, const std::vector<std::string>& args, const DaemonUnderTest& daemon,
-                           std::size_t times, const std::string& input = "/dev/null") {
+Result<Outcome> measure_runs(std::string variant, const std::vector<std::string>& args, const DaemonUnderTest& daemon,
+                             std::size_t times, const std::string& input = "/dev/null") {
   std::vector<double> milliseconds;
   for (std::size_t i = 0; i < times; ++i) {
     const auto start = now();
     const int code = RELAY_TRY(run_in(daemon.server().directory(), args, daemon.environment(), input));
     milliseconds.push_back(seconds_since(start) * 1e3);
-    if (code != 0) return fail("it failed: " + variant);
+    if (code != 0) return fail("failed: " + variant);
   }
   return outcome_of(std::move(variant), milliseconds);
 }
@@ -42,19 +42,19 @@ Result<std::vector<Outcome>> run_start(const Subject&, const Scale& scale) {
     const auto daemon = RELAY_TRY(DaemonUnderTest::start(program, {}));
     daemon_ms.push_back(seconds_since(start) * 1e3);
   }
-  std::vector<Outcome> outcomes{outcome_of("the daemon, until it answers", daemon_ms)};
-  const auto running = RELAY_TRY(start_ours(program, {}));
+  std::vector<Outcome> outcomes{outcome_of("the daemon, until it responds", daemon_ms)};
+  const auto running = RELAY_TRY(start_agent_relay(program, {}));
   const Seat bob{.name = "Bob"};
   RELAY_TRY(running->open(std::span{&bob, 1}));
   const auto& daemon = running->daemon();
   outcomes.push_back(
-      RELAY_TRY(whole_runs("agent-relay send Bob hello", {program, "send", "Bob", "hello"}, daemon, scale.starts)));
+      RELAY_TRY(measure_runs("agent-relay send Bob hello", {program, "send", "Bob", "hello"}, daemon, scale.starts)));
   const auto call = daemon.server().file("hook.json");
   std::ofstream{call} << kHookCall;
   outcomes.push_back(RELAY_TRY(
-      whole_runs("agent-relay hook, inside an agent", {program, "hook", "claude"}, daemon, scale.starts, call)));
-  outcomes.push_back(RELAY_TRY(whole_runs("agent-relay --version", {program, "--version"}, daemon, scale.starts)));
-  outcomes.push_back(RELAY_TRY(whole_runs("/bin/true, for comparison", {"/bin/true"}, daemon, scale.starts)));
+      measure_runs("agent-relay hook, inside an agent", {program, "hook", "claude"}, daemon, scale.starts, call)));
+  outcomes.push_back(RELAY_TRY(measure_runs("agent-relay --version", {program, "--version"}, daemon, scale.starts)));
+  outcomes.push_back(RELAY_TRY(measure_runs("/bin/true, for comparison", {"/bin/true"}, daemon, scale.starts)));
   return outcomes;
 }
 
@@ -62,11 +62,11 @@ Result<std::vector<Outcome>> run_start(const Subject&, const Scale& scale) {
 
 Workload start_work() {
   return {.name = "start",
-          .title = "ours alone: from the start of a process",
+          .title = "agent-relay only: from the start of a process",
           .headline = Metric::StartP50,
           .unfit_reason = only_for("power"),
           .run = run_start,
-          .alone = "power",
+          .only_subject = "power",
           .max_rounds = 3};
 }
 

@@ -22,9 +22,9 @@ Result<std::vector<Outcome>> run_windowed(const Subject& subject, const Scale& s
                     .window = std::min(kWindow, kWindowBytes / size.bytes)};
     RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds * kWarmUpShare}));
     const ServerCost cost{*pair.running};
-    const auto pace = RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds}));
-    Outcome outcome{.variant = std::string{size.title}, .measurements = {{Metric::Rate, pace.per_second()}}};
-    cost.add_to(outcome.measurements, pace.messages);
+    const auto throughput = RELAY_TRY(stream(*pair.driver, flow, body, {.seconds = scale.seconds}));
+    Outcome outcome{.variant = std::string{size.title}, .measurements = {{Metric::Rate, throughput.per_second()}}};
+    cost.add_to(outcome.measurements, throughput.messages);
     outcomes.push_back(std::move(outcome));
   }
   return outcomes;

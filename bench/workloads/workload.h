@@ -14,7 +14,7 @@ namespace relay::bench {
 
 /// The size of a run.
 struct Scale {
-  std::string program;   // our program, for workloads about it alone
+  std::string program;   // agent-relay, for workloads that measure only it
   double seconds = 1.0;  // per measurement
   std::size_t backlog = 100'000;
   std::vector<std::size_t> histories = {0, 100'000, 1'000'000};
@@ -35,7 +35,7 @@ struct Workload {
   /// Why a subject cannot run it; empty when it can.
   std::function<std::optional<std::string>(const Traits&)> unfit_reason = {};
   std::function<Result<std::vector<Outcome>>(const Subject&, const Scale&)> run = {};
-  std::string alone = {};                  // the only subject, if there is one
+  std::string only_subject = {};           // if there is one
   int max_rounds = 100;                    // fewer for long, steady workloads
   std::vector<Candidate> candidates = {};  // in place of subjects, `unfit_reason` and `run`
   /// The subjects to compare with, one column each.

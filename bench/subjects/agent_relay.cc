@@ -1,4 +1,4 @@
-#include "subjects/ours.h"
+#include "subjects/agent_relay.h"
 
 #include <map>
 
@@ -41,13 +41,13 @@ class Ours final : public RunningDaemon {
   int connections_ = 0;
 };
 
-class OursSubject final : public Subject {
+class AgentRelaySubject final : public Subject {
  public:
-  OursSubject(Traits traits, std::string program, DaemonSettings settings)
+  AgentRelaySubject(Traits traits, std::string program, DaemonSettings settings)
       : Subject{std::move(traits)}, program_{std::move(program)}, settings_{std::move(settings)} {}
 
   [[nodiscard]] Result<std::unique_ptr<RunningServer>> start() const override {
-    return std::unique_ptr<RunningServer>{RELAY_TRY(start_ours(program_, settings_))};
+    return std::unique_ptr<RunningServer>{RELAY_TRY(start_agent_relay(program_, settings_))};
   }
 
  private:
@@ -57,33 +57,33 @@ class OursSubject final : public Subject {
 
 }  // namespace
 
-Result<std::unique_ptr<RunningDaemon>> start_ours(const std::string& program, const DaemonSettings& settings) {
+Result<std::unique_ptr<RunningDaemon>> start_agent_relay(const std::string& program, const DaemonSettings& settings) {
   return std::make_unique<Ours>(RELAY_TRY(DaemonUnderTest::start(program, settings)));
 }
 
-void add_ours(Subjects& subjects, const std::string& program) {
+void add_agent_relay(Subjects& subjects, const std::string& program) {
   const auto add = [&](Traits traits, DaemonSettings settings) {
-    subjects.push_back(std::make_unique<OursSubject>(std::move(traits), program, std::move(settings)));
+    subjects.push_back(std::make_unique<AgentRelaySubject>(std::move(traits), program, std::move(settings)));
   };
   add({.name = "memory",
        .title = "agent-relay, memory",
        .guarantee = AckGuarantee::Memory,
        .keeps_messages = true,
-       .ours = true,
+       .own = true,
        .note = "no file is written"},
       {.storage = "memory", .durability = "process"});
   add({.name = "process",
        .title = "agent-relay, process",
        .guarantee = AckGuarantee::Process,
        .keeps_messages = true,
-       .ours = true,
+       .own = true,
        .note = "a journal, then SQLite; each commit is handed to the system before the ACK"},
       {.storage = "sqlite", .durability = "process"});
   add({.name = "power",
        .title = "agent-relay, power",
        .guarantee = AckGuarantee::Power,
        .keeps_messages = true,
-       .ours = true,
+       .own = true,
        .note = "the same; one sync for all that wait, before the ACK (the default)"},
       {.storage = "sqlite", .durability = "power"});
 }

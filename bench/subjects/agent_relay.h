@@ -1,4 +1,4 @@
-/// The daemon with connected seats, for workloads about it alone. `add_ours` creates it as a Subject.
+/// The daemon with connected seats, for workloads that measure only it. `add_agent_relay` creates it as a Subject.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,6 @@ class RunningDaemon : public RunningServer {
   [[nodiscard]] virtual const DaemonUnderTest& daemon() const = 0;
 };
 
-Result<std::unique_ptr<RunningDaemon>> start_ours(const std::string& program, const DaemonSettings& settings);
+Result<std::unique_ptr<RunningDaemon>> start_agent_relay(const std::string& program, const DaemonSettings& settings);
 
 }  // namespace relay::bench
