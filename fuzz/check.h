@@ -1,4 +1,4 @@
-/// A fuzzer's assertion: prints the failed condition and aborts, so that the input is kept.
+/// A fuzzer's assertion: prints the failed condition and aborts, so that libFuzzer saves the input.
 #pragma once
 
 #include <cstdio>

@@ -75,10 +75,10 @@ void check_injection(std::string_view text) {
                                 .id = "abc12345",
                                 .body = std::string{text},
                                 .thread = std::string{text.substr(0, 8)}};
-  const auto shown = format_injected(message);
-  FUZZ_CHECK(is_injected_line(shown));
-  for (const char c : shown) FUZZ_CHECK(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
-  FUZZ_CHECK(extract(shown).empty() || shown.find("-file:") != std::string::npos);
+  const auto injected = format_injected(message);
+  FUZZ_CHECK(is_injected_line(injected));
+  for (const char c : injected) FUZZ_CHECK(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+  FUZZ_CHECK(extract(injected).empty() || injected.find("-file:") != std::string::npos);
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 namespace relay::fuzz {
 
 /// Far beyond the scanner's limit, and shallow enough for the recursive oracles.
-inline constexpr std::size_t kDeepest = 1'024;
+inline constexpr std::size_t kMaxOracleDepth = 1'024;
 
-enum class Verdict { Object, Other, NotJson };
+enum class RootKind { Object, Other, NotJson };
 
 inline std::size_t depth_of(const simdjson::dom::element& element) {
   std::size_t deepest = 0;
@@ -42,33 +42,34 @@ inline std::size_t depth_of(const boost::json::value& value) {
   return 0;
 }
 
-struct Opinion {
-  Verdict verdict = Verdict::NotJson;
-  std::size_t depth = 0;  // nesting of objects and arrays
-  bool silent = false;    // the oracle has no result for this text
+struct OracleResult {
+  RootKind root = RootKind::NotJson;
+  std::size_t depth = 0;   // nesting of objects and arrays
+  bool undecided = false;  // the oracle cannot judge this text
 };
 
 /// simdjson refuses numbers beyond 64 bits or the range of a double, which JSON allows. JavaScript writes such
 /// integers, so the scanner accepts them, and a second oracle decides there.
-inline Opinion ask_second_oracle(std::string_view text) {
+inline OracleResult parse_with_boost(std::string_view text) {
   boost::json::parse_options options;
-  options.max_depth = kDeepest;
+  options.max_depth = kMaxOracleDepth;
   boost::json::error_code error;
   const auto value = boost::json::parse(boost::json::string_view{text.data(), text.size()}, error, {}, options);
-  if (error == boost::json::error::exponent_overflow || error == boost::json::error::too_deep) return {.silent = true};
+  if (error == boost::json::error::exponent_overflow || error == boost::json::error::too_deep)
+    return {.undecided = true};
   if (error) return {};
-  return {value.is_object() ? Verdict::Object : Verdict::Other, depth_of(value)};
+  return {value.is_object() ? RootKind::Object : RootKind::Other, depth_of(value)};
 }
 
-inline Opinion ask_dom(std::string_view text) {
+inline OracleResult parse_with_dom(std::string_view text) {
   static simdjson::dom::parser parser;
   const simdjson::padded_string padded{text};
   simdjson::dom::element root;
   const auto error = parser.parse(padded).get(root);
-  if (error == simdjson::NUMBER_ERROR) return ask_second_oracle(text);
-  if (error == simdjson::DEPTH_ERROR) return {.silent = true};
+  if (error == simdjson::NUMBER_ERROR) return parse_with_boost(text);
+  if (error == simdjson::DEPTH_ERROR) return {.undecided = true};
   if (error != simdjson::SUCCESS) return {};
-  return {root.is_object() ? Verdict::Object : Verdict::Other, depth_of(root)};
+  return {root.is_object() ? RootKind::Object : RootKind::Other, depth_of(root)};
 }
 
 }  // namespace relay::fuzz

@@ -55,9 +55,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   else
     FUZZ_CHECK(!envelope.error().message().empty());
 
-  const auto dom = relay::fuzz::ask_dom(frame);
-  if (dom.silent) return 0;
-  const bool is_json_object = dom.verdict == relay::fuzz::Verdict::Object && dom.depth <= kMaxJsonDepth;
+  const auto dom = relay::fuzz::parse_with_dom(frame);
+  if (dom.undecided) return 0;
+  const bool is_json_object = dom.root == relay::fuzz::RootKind::Object && dom.depth <= kMaxJsonDepth;
   if (envelope)
     FUZZ_CHECK(is_json_object);
   else if (is_json_object)

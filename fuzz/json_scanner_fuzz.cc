@@ -58,14 +58,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const std::string wrapped = '[' + std::string{text} + ']';
   Collect collect;
-  const auto ours = scan_array(wrapped, collect);
-  const bool accepted = ours.has_value() && is_utf8(text);
-  const auto dom = relay::fuzz::ask_dom(wrapped);
-  if (dom.silent) return 0;
-  if (dom.verdict == relay::fuzz::Verdict::NotJson) {
+  const auto result = scan_array(wrapped, collect);
+  const bool accepted = result.has_value() && is_utf8(text);
+  const auto dom = relay::fuzz::parse_with_dom(wrapped);
+  if (dom.undecided) return 0;
+  if (dom.root == relay::fuzz::RootKind::NotJson) {
     FUZZ_CHECK(!accepted);
   } else if (dom.depth > kMaxJsonDepth) {
-    FUZZ_CHECK(!ours && is(ours.error(), JsonErrc::TooDeep));
+    FUZZ_CHECK(!result && is(result.error(), JsonErrc::TooDeep));
   } else {
     FUZZ_CHECK(accepted);
   }

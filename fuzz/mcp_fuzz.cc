@@ -36,10 +36,10 @@ struct FakeRequestHandler final : mcp::RequestHandler {
 
 void check_inbox(const json::object& response) {
   const auto page = mcp::parse_inbox_page(response);
-  const auto shown = mcp::render_messages(page, "nothing").text;
+  const auto text = mcp::render_messages(page, "nothing").text;
   std::size_t headers = 0;
-  for (auto at = shown.find("\nRelay message from "); at != std::string::npos; ++headers)
-    at = shown.find("\nRelay message from ", at + 1);
+  for (auto at = text.find("\nRelay message from "); at != std::string::npos; ++headers)
+    at = text.find("\nRelay message from ", at + 1);
   FUZZ_CHECK(headers == page.messages.size());
   FUZZ_CHECK(array_member(mcp::messages_json(page), "messages")->size() == page.messages.size());
 }
@@ -59,28 +59,28 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                      handler,
                      [](std::string line, mcp::OnWritten) {
                        FUZZ_CHECK(line.find('\n') == std::string::npos);
-                       const auto said = parse_json(line);
-                       FUZZ_CHECK(said.has_value());
-                       const auto* batch = said->if_array();
+                       const auto parsed = parse_json(line);
+                       FUZZ_CHECK(parsed.has_value());
+                       const auto* batch = parsed->if_array();
                        FUZZ_CHECK(batch == nullptr || !batch->empty());
-                       for (const auto& value : batch != nullptr ? *batch : json::array{*said}) {
+                       for (const auto& value : batch != nullptr ? *batch : json::array{*parsed}) {
                          const auto* one = value.if_object();
                          FUZZ_CHECK(one != nullptr && string_member(*one, "jsonrpc") == "2.0");
                          FUZZ_CHECK(one->contains("method") || one->contains("result") || one->contains("error"));
                        }
                      }};
   handler.server = &server;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    server.on_line(text.substr(begin, end - begin));
+  std::size_t start = 0;
+  while (start <= text.size()) {
+    const auto end = std::min(text.find('\n', start), text.size());
+    server.on_line(text.substr(start, end - start));
     FUZZ_CHECK(server.open() <= mcp::kMaxOpenRequests);
-    begin = end + 1;
+    start = end + 1;
   }
   server.resource_changed(mcp::kInboxUri);
   server.close();
 
-  // A line of which both ends are known in full has the id that its ends show.
+  // The id found in a truncated line is an id of the whole object.
   if (const auto cut = mcp::id_of_cut_line(text, text); !cut.is_null())
     if (const auto whole = parse_json_object(text)) FUZZ_CHECK(whole->contains("id"));
 

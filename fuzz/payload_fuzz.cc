@@ -271,8 +271,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view payload{reinterpret_cast<const char*>(data) + 1, size - 1};
   if (payload.size() > kMaxFrameBytes || !is_utf8(payload)) return 0;  // the envelope refuses these earlier
   // Letters keep the corpus readable: 'a' is the first parser, 'A' is `control`.
-  const std::size_t letter = data[0];
-  const std::size_t index = letter >= 'a' ? letter - 'a' : kFirstCapital + (letter + 256 - 'A') % 256;
+  const std::size_t selector = data[0];
+  const std::size_t index = selector >= 'a' ? selector - 'a' : kFirstCapital + (selector + 256 - 'A') % 256;
   kParsers[index % kParsers.size()](payload);
   return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "check.h"
+#include "check_splits.h"
 
 namespace {
 
@@ -53,9 +54,6 @@ std::string read_in_parts(std::string_view text, std::size_t part) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  const std::string_view text{reinterpret_cast<const char*>(bytes), size};
-  const auto whole = read_in_parts(text, size);
-  FUZZ_CHECK(whole == read_in_parts(text, 1));
-  FUZZ_CHECK(whole == read_in_parts(text, 1 + (size == 0 ? 0 : bytes[0] % 64U)));
+  relay::fuzz::check_splits({reinterpret_cast<const char*>(bytes), size}, 64, read_in_parts);
   return 0;
 }

@@ -12,16 +12,16 @@ namespace {
 using namespace relay::permissions;
 
 /// An independent check: quotes as sh reads them, everything else forbidden.
-bool has_sign_outside_quotes(std::string_view text) {
+bool has_operator_outside_quotes(std::string_view text) {
   char quote = 0;
-  for (const char letter : text) {
-    if (static_cast<unsigned char>(letter) < 0x20) return true;
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) return true;
     if (quote != 0) {
-      if (quote == '"' && (letter == '$' || letter == '`' || letter == '\\')) return true;
-      if (letter == quote) quote = 0;
-    } else if (letter == '\'' || letter == '"') {
-      quote = letter;
-    } else if (std::string_view{";&|<>(){}$`\\"}.contains(letter)) {
+      if (quote == '"' && (c == '$' || c == '`' || c == '\\')) return true;
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (std::string_view{";&|<>(){}$`\\"}.contains(c)) {
       return true;
     }
   }
@@ -37,8 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string text{reinterpret_cast<const char*>(bytes), size};
   const auto simple = read_simple_command(text);
   if (simple) {
-    FUZZ_CHECK(!has_sign_outside_quotes(text));
-    FUZZ_CHECK(!has_sign_outside_quotes(simple->text));
+    FUZZ_CHECK(!has_operator_outside_quotes(text));
+    FUZZ_CHECK(!has_operator_outside_quotes(simple->text));
     const auto again = read_simple_command(simple->text);
     FUZZ_CHECK(again || simple->text.size() > kMaxSimpleCommandBytes);
     if (again) FUZZ_CHECK(again->words == simple->words && again->text == simple->text);

@@ -78,32 +78,32 @@ void edit(std::string& file, unsigned what, std::size_t where, char value) {
 
 /// Every query of a daemon. A failure must have a message.
 void use(SqliteStore& store) {
-  const auto said_why = [](const auto& result) {
+  const auto check_error = [](const auto& result) {
     if (!result) FUZZ_CHECK(!result.error().message().empty());
     return result.has_value();
   };
-  const auto snapshot = store.load();
-  said_why(snapshot);
-  said_why(store.messages(Ask{}.limit(1'000)));
-  said_why(store.messages(Ask{}.delivered_to("Bob").unread_only()));
-  said_why(store.messages(Ask{}.search("words")));
-  said_why(store.trace(records::short_id(Key{1})));
-  said_why(store.stats());
-  said_why(store.backlog(backlog_of("Bob")));
+  const auto state = store.load();
+  check_error(state);
+  check_error(store.messages(QueryBuilder{}.limit(1'000)));
+  check_error(store.messages(QueryBuilder{}.delivered_to("Bob").unread_only()));
+  check_error(store.messages(QueryBuilder{}.search("words")));
+  check_error(store.trace(records::short_id(Key{1})));
+  check_error(store.stats());
+  check_error(store.backlog(backlog_of("Bob")));
   records::HeldRequest held;
-  said_why(store.held(held));
+  check_error(store.held(held));
   held.to = AgentName{"Alice"};
-  said_why(store.held(held));
-  said_why(store.dead({}));
-  const auto key = snapshot ? snapshot->newest.value() : 1'000;
-  if (key < INT64_MAX - 2) said_why(commit(store, direct(key + 1, "Alice", "Bob", "after the fall")));
+  check_error(store.held(held));
+  check_error(store.dead({}));
+  const auto key = state ? state->newest.value() : 1'000;
+  if (key < INT64_MAX - 2) check_error(commit(store, direct(key + 1, "Alice", "Bob", "after recovery")));
   for (int step = 0; step < kMaxBackgroundSteps; ++step) {
     const auto more = store.index_step(100);
-    if (!said_why(more) || !*more) break;
+    if (!check_error(more) || !*more) break;
   }
   for (int step = 0; step < kMaxBackgroundSteps; ++step) {
     const auto more = store.prune_step({.max_age_ms = 20, .max_bytes = 1}, kStart + 60, 10);
-    if (!said_why(more) || !*more) break;
+    if (!check_error(more) || !*more) break;
   }
 }
 

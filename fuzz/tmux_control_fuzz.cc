@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   static_cast<void>(parse_version(text));
   static_cast<void>(redraw_bytes(text.substr(0, at), text.substr(at)));
   if (const auto command = decode_command(text)) FUZZ_CHECK(decode_command(encode_command(*command)).has_value());
-  for (const auto& said : paste_commands(text, {.pane = 1, .buffer = "b", .needs_raw_paste_flag = false}))
-    FUZZ_CHECK(!said.contains('\n') && !said.contains('\0'));
+  for (const auto& command : paste_commands(text, {.pane = 1, .buffer = "b", .needs_raw_paste_flag = false}))
+    FUZZ_CHECK(!command.contains('\n') && !command.contains('\0'));
   return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "check.h"
+#include "check_splits.h"
 #include "net/websocket_reader.h"
 #include "text/utf8.h"
 
@@ -43,9 +44,6 @@ std::string read_in_parts(std::string_view text, std::size_t part) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  const std::string_view text{reinterpret_cast<const char*>(bytes), size};
-  const auto whole = read_in_parts(text, size);
-  FUZZ_CHECK(whole == read_in_parts(text, 1));
-  FUZZ_CHECK(whole == read_in_parts(text, 1 + (size == 0 ? 0 : bytes[0] % 32U)));
+  relay::fuzz::check_splits({reinterpret_cast<const char*>(bytes), size}, 32, read_in_parts);
   return 0;
 }
