@@ -88,7 +88,7 @@ std::string Agents::send_behind_draft(const std::string& name, const std::string
 Terminal& Agents::start_fake_claude(const std::string& name, const std::vector<std::string>& more) {
   std::vector<std::string> command{FAKE_CLAUDE, "--script", box.project() + "/script.json", "--log", log_of(name)};
   command.insert(command.end(), more.begin(), more.end());
-  return start_program(name, command, "Claude stand-in");
+  return start_program(name, command, "Fake Claude Code");
 }
 
 Terminal& Agents::start_hooked_claude(const std::string& name, const std::vector<std::string>& more) {

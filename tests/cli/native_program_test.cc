@@ -33,7 +33,7 @@ struct Native : Agents {
   Texts model_inputs(const std::string& source) const {
     Texts texts;
     for (const auto& event : events("Bob"))
-      if (string_member(event, "event") == "given" && string_member(event, "by") == source)
+      if (string_member(event, "event") == "model_input" && string_member(event, "by") == source)
         texts.push_back(string_member(event, "text").value_or(""));
     return texts;
   }
@@ -84,7 +84,7 @@ TEST_F(Native, DeliveryViaInboxIsProvedByTranscript) {
   ASSERT_TRUE(is_seen(id)) << trace_of(id).history;
   EXPECT_TRUE(trace_of(id).contains("via inbox")) << trace_of(id).history;
   EXPECT_EQ(model_inputs("peer"), Texts{delivered_line(id, "hello")});
-  EXPECT_EQ(count("Bob", "left"), 1U);
+  EXPECT_EQ(count("Bob", "inbox"), 1U);
   EXPECT_TRUE(submitted("Bob").empty()) << "nothing was typed";
   EXPECT_EQ(count("Bob", "paste"), 0U);
 }
@@ -117,8 +117,8 @@ TEST_F(Native, NextMessageModeArrivesWithUserPrompt) {
   bob.type("what now?\r");
   ASSERT_TRUE(is_seen(id)) << trace_of(id).history;
   EXPECT_EQ(model_inputs("UserPromptSubmit"), Texts{delivered_line(id, "by the way")});
-  EXPECT_EQ(model_inputs("person"), Texts{"what now?"});
-  EXPECT_EQ(count("Bob", "left"), 0U);
+  EXPECT_EQ(model_inputs("user"), Texts{"what now?"});
+  EXPECT_EQ(count("Bob", "inbox"), 0U);
 }
 
 TEST_F(Native, NextToolCallModeArrivesWithToolResult) {
@@ -189,7 +189,7 @@ TEST_F(Native, PromptIsApprovedRemotely) {
   ASSERT_TRUE(prompts());
   const auto id = send("Bob", "are you there?");
   EXPECT_TRUE(until([&] { return string_member(box.ok_json({"explain", "Bob"}), "state") == "blocked"; }));
-  EXPECT_EQ(count("Bob", "left"), 0U) << "no delivery while a prompt is open";
+  EXPECT_EQ(count("Bob", "inbox"), 0U) << "no delivery while a prompt is open";
   box.ok({"approve", "Bob"});
   ASSERT_TRUE(until([&] { return count("Bob", "ran") == 1; }));
   EXPECT_EQ(last_answer(), "approved by hook");
@@ -264,7 +264,7 @@ TEST_F(Native, TranscriptShowsAnswerGivenOnScreen) {
 TEST_F(Native, ImmediateMessageInterruptsReply) {
   auto& bob = start_claude();
   bob.type("take your time\r");
-  ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
+  ASSERT_TRUE(until([&] { return count("Bob", "model_input") == 1; }));
   const auto id = send("Bob", "stop that", {"--mode", "immediate"});
   ASSERT_TRUE(is_seen(id)) << trace_of(id).history;
   EXPECT_EQ(count("Bob", "interrupted"), 1U);
@@ -274,7 +274,7 @@ TEST_F(Native, ImmediateMessageInterruptsReply) {
 TEST_F(Native, OnIdleMessageDoesNotInterrupt) {
   auto& bob = start_claude();
   bob.type("take your time\r");
-  ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
+  ASSERT_TRUE(until([&] { return count("Bob", "model_input") == 1; }));
   const auto id = send("Bob", "when you have time");
   ASSERT_TRUE(is_seen(id)) << trace_of(id).history;
   EXPECT_EQ(count("Bob", "interrupted"), 0U);
@@ -284,7 +284,7 @@ TEST_F(Native, OnIdleMessageDoesNotInterrupt) {
 TEST_F(Native, PeerMessageWaitsForUserMessageBeingTyped) {
   auto& bob = start_claude();
   bob.type("take your time\r");
-  ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
+  ASSERT_TRUE(until([&] { return count("Bob", "model_input") == 1; }));
   box.ok({"send", "Bob", "from the user"});
   const auto from_peer = send("Bob", "take your time, peer");
   ASSERT_TRUE(until([&] { return submit_count("Bob", "from the user") == 1; }))
@@ -327,7 +327,7 @@ TEST_F(Native, AgentWithoutHooksIsReachedAndFailureIsReported) {
   ASSERT_TRUE(reaches_state(id, "delivered")) << trace_of(id).history;
   EXPECT_EQ(model_inputs("peer"), Texts{delivered_line(id, "hello")});
   const auto beside = send("Bob", "beside", {"--mode", "next-message"});
-  EXPECT_TRUE(is_pending_because(beside, "its session cannot do next-message"));
+  EXPECT_TRUE(is_pending_because(beside, "its session does not support next-message"));
 }
 
 TEST_F(Native, AnswerOfUserWins) {
@@ -337,7 +337,7 @@ TEST_F(Native, AnswerOfUserWins) {
   ASSERT_TRUE(bob.shows("Do you want to proceed?"));
   bob.type("\r");
   ASSERT_TRUE(until([&] { return permissions().find("make deploy") == std::string::npos; }));
-  EXPECT_EQ(last_answer(), "approved by person");
+  EXPECT_EQ(last_answer(), "approved by user");
   EXPECT_NE(box.run({"deny", "Bob"}).code, 0);
   EXPECT_EQ(count("Bob", "answer"), 1U);
 }
@@ -370,7 +370,7 @@ TEST_F(Native, LostInboxFallsBackToTyping) {
 TEST_F(Native, DaemonDeathLosesAndRepeatsNothing) {
   auto& bob = start_claude();
   bob.type("take your time\r");
-  ASSERT_TRUE(until([&] { return count("Bob", "given") == 1; }));
+  ASSERT_TRUE(until([&] { return count("Bob", "model_input") == 1; }));
   const auto on_idle = send("Bob", "while you work");
   const auto beside = send("Bob", "beside your next prompt", {"--mode", "next-message"});
   ASSERT_TRUE(is_pending_because(beside, "next prompt"));
@@ -381,13 +381,13 @@ TEST_F(Native, DaemonDeathLosesAndRepeatsNothing) {
   EXPECT_EQ(model_inputs("peer"), Texts{delivered_line(on_idle, "while you work")});
   EXPECT_EQ(model_inputs("UserPromptSubmit"), Texts{delivered_line(beside, "beside your next prompt")});
   EXPECT_TRUE(until([&] { return count("Bob", "replied") == 2; }));
-  EXPECT_EQ(count("Bob", "left"), 1U);
+  EXPECT_EQ(count("Bob", "inbox"), 1U);
 }
 
 TEST_F(Native, HostDeathAfterDeliveryIsInDoubtWithoutSecondCopy) {
   start_claude();
   const auto id = send("Bob", "never recorded");
-  ASSERT_TRUE(until([&] { return count("Bob", "left") == 1; }));
+  ASSERT_TRUE(until([&] { return count("Bob", "inbox") == 1; }));
   const auto agent = agent_pid("Bob");
   kill("Bob");
   ASSERT_TRUE(until([&] { return !is_running(agent); }));
@@ -395,7 +395,7 @@ TEST_F(Native, HostDeathAfterDeliveryIsInDoubtWithoutSecondCopy) {
   ASSERT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).history;
   const auto next = send("Bob", "the next one");
   ASSERT_TRUE(is_seen(next));
-  EXPECT_EQ(count("Bob", "left"), 2U);
+  EXPECT_EQ(count("Bob", "inbox"), 2U);
   EXPECT_TRUE(submitted("Bob").empty());
 }
 

@@ -133,7 +133,7 @@ TEST_F(Permissions, PresetApprovesAndIsNamed) {
   EXPECT_EQ(count("Bob", "ran"), 2U);
   const auto log = file_contents(box.home() + "/daemon.log");
   const auto notice =
-      "Bob is approved without a person being asked, for the first time in this session: " + rule + "\n";
+      "Bob is approved without the user, for the first time in this session: " + rule + "\n";
   ASSERT_NE(log.find(notice), std::string::npos) << log;
   EXPECT_EQ(log.find(notice), log.rfind(notice)) << "only the first approval is logged";
 }
@@ -233,7 +233,7 @@ TEST_F(Permissions, ScreenPromptIsAnsweredByKeys) {
   EXPECT_TRUE(bool_member(request, "partial").value_or(false)) << "a screen may not show all of it";
   EXPECT_EQ(count("Bob", "answer"), 0U) << "it waits for the answer";
   box.ok({"approve", "Bob"});
-  EXPECT_EQ(last_answer(), "approved by person") << "the keys look like the user's";
+  EXPECT_EQ(last_answer(), "approved by user") << "the keys look like the user's";
   EXPECT_TRUE(last_resolution_is("approved by human"));
   EXPECT_TRUE(has_no_prompts());
 }

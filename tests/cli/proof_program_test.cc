@@ -64,7 +64,7 @@ TEST_F(Proofs, NativeDeliveryIsSeenInTranscript) {
 TEST_F(Proofs, UnsupportedModeStaysWithDaemon) {
   start("Bob");
   const auto id = send("Bob", "hello", {"--mode", "next-tool-call"});
-  EXPECT_TRUE(is_pending_because(id, "its session cannot do next-tool-call")) << trace_of(id).history;
+  EXPECT_TRUE(is_pending_because(id, "its session does not support next-tool-call")) << trace_of(id).history;
   const auto explained = box.ok_json({"explain", "Bob"});
   EXPECT_TRUE(array_member(explained, "pending")->empty()) << json::serialize(explained);
 }
@@ -76,8 +76,8 @@ TEST_F(Proofs, PauseHoldsUnsettledMessages) {
   const auto id = send("Bob", "hello");
   ASSERT_TRUE(is_pending_because(id, "the agent is working")) << trace_of(id).history;
   box.ok({"pause", "Bob", "--reason", "lunch"});
-  ASSERT_TRUE(is_pending_because(id, "paused by a person: lunch")) << trace_of(id).history;
-  EXPECT_EQ(string_member(box.ok_json({"explain", "Bob"}), "paused"), "paused by a person: lunch");
+  ASSERT_TRUE(is_pending_because(id, "paused by the user: lunch")) << trace_of(id).history;
+  EXPECT_EQ(string_member(box.ok_json({"explain", "Bob"}), "paused"), "paused by the user: lunch");
   ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; }));
   read_terminals_for(1s);
   EXPECT_EQ(count("Bob", "paste"), 0u);
@@ -115,7 +115,7 @@ TEST_F(Proofs, SilentMessageArrivesWithUserPrompt) {
   ASSERT_TRUE(is_pending_because(silent, "it does not wake the agent")) << trace_of(silent).history;
   terminal("Bob").type("what now?\r");
   ASSERT_TRUE(is_seen(silent)) << trace_of(silent).history;
-  EXPECT_EQ(count("Bob", "left"), 0u) << "its inbox is not used";
+  EXPECT_EQ(count("Bob", "inbox"), 0u) << "its inbox is not used";
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ std::vector<Rule> read_rules(const std::string& path) {
       Rule rule{.contains = string_member(object, "contains").value_or("")};
       rule.reply = string_member(object, "reply").value_or(rule.reply);
       rule.tool = string_member(object, "tool").value_or("");
-      rule.asks = bool_member(object, "asks").value_or(false);
+      rule.needs_permission = bool_member(object, "asks").value_or(false);
       rule.question = string_member(object, "question").value_or("");
       if (const auto* choices = array_member(object, "choices"))
         for (const auto& choice : *choices) rule.choices.emplace_back(choice.as_string());
@@ -48,22 +48,22 @@ std::vector<Rule> read_rules(const std::string& path) {
   return rules;
 }
 
-Claude::Claude(Hooks hooks, Record record, std::vector<Rule> rules, const scripted_agent::Journal& journal)
-    : hooks_{std::move(hooks)}, record_{std::move(record)}, rules_{std::move(rules)}, journal_{journal} {}
+Claude::Claude(Hooks hooks, SessionFiles files, std::vector<Rule> rules, const scripted_agent::Journal& journal)
+    : hooks_{std::move(hooks)}, files_{std::move(files)}, rules_{std::move(rules)}, journal_{journal} {}
 
 void Claude::start() {
   journal_.note("start", {{"pid", ::getpid()}});
   output_ += "\x1b[?1049h\x1b[?2004h";
   hooks_.call("SessionStart", payload("SessionStart", {{"source", "startup"}, {"model", "claude-opus-5-5"}})).finish();
-  said_.emplace_back("Claude stand-in");
+  conversation_.emplace_back("Fake Claude Code");
   draw();
 }
 
 void Claude::on_key(const Key& key, SteadyTime now) {
   if (key.kind == Key::Kind::ControlC) finished_ = true;
-  if (state_ == State::Asking) {
-    if (key.kind == Key::Kind::Enter) decide(true, "person");
-    if (key.kind == Key::Kind::Escape) decide(false, "person");
+  if (state_ == State::Blocked) {
+    if (key.kind == Key::Kind::Enter) decide(true, "user");
+    if (key.kind == Key::Kind::Escape) decide(false, "user");
     return draw();
   }
   switch (key.kind) {
@@ -78,7 +78,7 @@ void Claude::on_key(const Key& key, SteadyTime now) {
     case Key::Kind::Enter: {
       if (composer_.empty()) break;
       journal_.note("submit", {{"text", composer_}});
-      waiting_.push_back({.text = std::exchange(composer_, {})});
+      pending_.push_back({.text = std::exchange(composer_, {})});
       if (state_ == State::Idle) on_time(now);
       break;
     }
@@ -87,61 +87,61 @@ void Claude::on_key(const Key& key, SteadyTime now) {
   draw();
 }
 
-void Claude::on_left(const Left& left, SteadyTime now) {
-  journal_.note("left", {{"text", left.text}, {"now", left.now}});
-  if (left.now && state_ == State::Working) {
+void Claude::on_inbox_message(const InboxMessage& message, SteadyTime now) {
+  journal_.note("inbox", {{"text", message.text}, {"now", message.now}});
+  if (message.now && state_ == State::Working) {
     journal_.note("interrupted");
     state_ = State::Idle;
   }
-  waiting_.insert(left.now ? waiting_.begin() : waiting_.end(), {.text = left.text, .by_peer = true});
+  pending_.insert(message.now ? pending_.begin() : pending_.end(), {.text = message.text, .by_peer = true});
   if (state_ == State::Idle) on_time(now);
 }
 
 void Claude::on_time(SteadyTime now) {
-  if (state_ == State::Working && now >= done_at_) work_is_done();
-  if (state_ == State::Idle && !waiting_.empty()) {
-    const auto next = waiting_.front();
-    waiting_.pop_front();
-    begin(next, now);
+  if (state_ == State::Working && now >= done_at_) finish_work();
+  if (state_ == State::Idle && !pending_.empty()) {
+    const auto next = pending_.front();
+    pending_.pop_front();
+    start_turn(next, now);
   }
   draw();
 }
 
-void Claude::begin(const Given& prompt, SteadyTime now) {
-  const auto fits = [&](const Rule& rule) { return prompt.text.find(rule.contains) != std::string::npos; };
-  const auto found = std::ranges::find_if(rules_, fits);
+void Claude::start_turn(const Prompt& prompt, SteadyTime now) {
+  const auto matches = [&](const Rule& rule) { return prompt.text.find(rule.contains) != std::string::npos; };
+  const auto found = std::ranges::find_if(rules_, matches);
   rule_ = found == rules_.end() ? Rule{} : *found;
   if (!rule_.mode.empty()) mode_ = rule_.mode;
-  journal_.note("given", {{"text", prompt.text}, {"by", prompt.by_peer ? "peer" : "person"}});
+  journal_.note("model_input", {{"text", prompt.text}, {"by", prompt.by_peer ? "peer" : "user"}});
   if (!rule_.unrecorded) {
     const auto answer =
         hooks_.call("UserPromptSubmit", payload("UserPromptSubmit", {{"prompt", prompt.text}})).finish();
-    prompt.by_peer ? record_.peer(prompt.text) : record_.person(prompt.text);
+    prompt.by_peer ? files_.add_peer_message(prompt.text) : files_.add_user_prompt(prompt.text);
     take_context("UserPromptSubmit", answer);
   }
-  said_.push_back("❯ " + prompt.text);
+  conversation_.push_back("❯ " + prompt.text);
   state_ = State::Working;
   done_at_ = now + rule_.work;
 }
 
-void Claude::work_is_done() {
-  if (!rule_.question.empty()) return ask(rule_.question);
+void Claude::finish_work() {
+  if (!rule_.question.empty()) return open_dialog(rule_.question);
   if (rule_.tool.empty()) return reply(rule_.reply);
-  tool_ = record_.runs(rule_.tool);
+  tool_ = files_.add_tool_call(rule_.tool);
   hooks_.call("PreToolUse", tool_payload("PreToolUse")).finish();
-  rule_.asks ? ask(rule_.tool) : decide(true, "rule");
+  rule_.needs_permission ? open_dialog(rule_.tool) : decide(true, "rule");
 }
 
-void Claude::ask(std::string_view what) {
-  state_ = State::Asking;
-  journal_.note("dialog", {{"text", text_of(what)}});
+void Claude::open_dialog(std::string_view title) {
+  state_ = State::Blocked;
+  journal_.note("dialog", {{"text", text_of(title)}});
   permission_ = hooks_.call("PermissionRequest", tool_payload("PermissionRequest"));
 }
 
 void Claude::on_hook_ready(SteadyTime) {
   const auto answer = permission_.finish();
   const auto* decision = object_member(answer, "decision");
-  if (decision == nullptr || state_ != State::Asking) return;  // the user decides
+  if (decision == nullptr || state_ != State::Blocked) return;  // the user decides
   auto message = string_member(*decision, "message").value_or("");
   if (const auto* input = object_member(*decision, "updatedInput"))
     if (const auto* answers = object_member(*input, "answers")) message = json::serialize(*answers);
@@ -153,43 +153,43 @@ void Claude::decide(bool allowed, std::string_view by, std::string_view message)
   permission_ = HookCall{};
   journal_.note("answer",
                 {{"decision", allowed ? "approved" : "denied"}, {"by", text_of(by)}, {"text", text_of(message)}});
-  if (!allowed && rule_.question.empty()) record_.refused(tool_);
+  if (!allowed && rule_.question.empty()) files_.add_tool_denial(tool_);
   if (!allowed) return reply(rule_.denied);
   if (!rule_.question.empty()) return reply(rule_.reply);
   journal_.note("ran", {{"text", rule_.tool}});
-  record_.ran(tool_, "done");
+  files_.add_tool_result(tool_, "done");
   take_context("PostToolUse", hooks_.call("PostToolUse", tool_payload("PostToolUse")).finish());
   reply(rule_.reply);
 }
 
 void Claude::reply(const std::string& text) {
-  record_.says(text);
+  files_.add_text(text);
   if (rule_.ends) {
-    record_.person("a prompt nobody answers");
+    files_.add_user_prompt("a prompt without a reply");
     finished_ = true;
     return;
   }
   for (std::size_t at = 0; at <= text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());
-    said_.push_back((at == 0 ? "● " : "  ") + text.substr(at, end - at));
+    conversation_.push_back((at == 0 ? "● " : "  ") + text.substr(at, end - at));
     at = end + 1;
   }
   journal_.note("replied", {{"text", text}});
   hooks_.call("Stop", payload("Stop", {{"stop_hook_active", false}, {"last_assistant_message", text}})).finish();
-  record_.turn_is_over();
+  files_.add_turn_end();
   state_ = State::Idle;
 }
 
 void Claude::take_context(std::string_view event, const json::object& answer) {
   const auto context = string_member(answer, "additionalContext").value_or("");
   if (context.empty()) return;
-  record_.hook_context(event, context);
-  journal_.note("given", {{"text", context}, {"by", text_of(event)}});
+  files_.add_hook_context(event, context);
+  journal_.note("model_input", {{"text", context}, {"by", text_of(event)}});
 }
 
 json::object Claude::payload(std::string_view event, json::object more) const {
-  more["session_id"] = record_.session();
-  more["transcript_path"] = record_.transcript();
+  more["session_id"] = files_.session();
+  more["transcript_path"] = files_.transcript();
   more["cwd"] = std::filesystem::current_path().string();
   if (event != "SessionStart" && event != "SessionEnd" && event != "Notification") more["permission_mode"] = mode_;
   more["hook_event_name"] = text_of(event);
@@ -205,7 +205,7 @@ json::object Claude::tool_payload(std::string_view event) const {
     return payload(event, {{"tool_name", "AskUserQuestion"}, {"tool_input", {{"questions", json::array{question}}}}});
   }
   json::object more{{"tool_name", "Bash"},
-                    {"tool_input", {{"command", rule_.tool}, {"description", "what the script says"}}}};
+                    {"tool_input", {{"command", rule_.tool}, {"description", "from the script"}}}};
   if (event != "PermissionRequest") more["tool_use_id"] = tool_;
   if (event == "PostToolUse") more["tool_response"] = {{"stdout", "done"}, {"stderr", ""}, {"interrupted", false}};
   return payload(event, std::move(more));
@@ -213,17 +213,17 @@ json::object Claude::tool_payload(std::string_view event) const {
 
 std::optional<SteadyTime> Claude::wake_at() const {
   if (state_ == State::Working) return done_at_;
-  if (state_ == State::Idle && !waiting_.empty()) return SteadyTime{};
+  if (state_ == State::Idle && !pending_.empty()) return SteadyTime{};
   return std::nullopt;
 }
 
 void Claude::draw() {
   output_ += state_ == State::Working ? "\x1b]0;◐ claude\a" : "\x1b]0;✳ claude\a";
   output_ += "\x1b[H\x1b[2J";
-  const auto first = said_.size() > kRowsAbove ? said_.size() - kRowsAbove : 0;
-  for (auto i = first; i < said_.size(); ++i) output_ += said_[i].substr(0, 78) + "\r\n";
+  const auto first = conversation_.size() > kRowsAbove ? conversation_.size() - kRowsAbove : 0;
+  for (auto i = first; i < conversation_.size(); ++i) output_ += conversation_[i].substr(0, 78) + "\r\n";
   output_ += "\r\n";
-  if (state_ == State::Asking) {
+  if (state_ == State::Blocked) {
     output_ += rule_line() + "\r\n Bash command\r\n\r\n   " + rule_.tool +
                "\r\n\r\n Do you want to proceed?\r\n ❯ 1. Yes\r\n   2. No\r\n\r\n Esc to cancel";
     return;

@@ -1,11 +1,12 @@
-/// A session of a Claude Code with scripted replies: its terminal, hooks, inbox and transcript act in the order of the real
+/// A session of Claude Code with scripted replies: its terminal, hooks, inbox and transcript act in the order of the real
 /// program.
 ///
-///   prompt (Enter, or the inbox) ─▶ UserPromptSubmit ─▶ works ─▶ tool? ─▶ reply, record, Stop ─▶ idle
-///                                                                 │ PreToolUse; asks? dialog on the screen while the
+///   prompt (Enter, or the inbox) ─▶ UserPromptSubmit ─▶ works ─▶ tool? ─▶ reply, Stop ─▶ idle
+///                                                                 │ PreToolUse; permission? dialog on screen while the
 ///                                                                 │ PermissionRequest hook is pending: first answer wins
 ///                                                                 └ PostToolUse
-/// An inbox message during work waits for the end of the reply, or interrupts it (`now`); it never touches the composer.
+/// An inbox message during work stays pending until the end of the reply, or interrupts it (`now`); the composer stays
+/// unchanged.
 #pragma once
 
 #include <deque>
@@ -16,17 +17,17 @@
 #include "base/clock.h"
 #include "fake_claude/hooks.h"
 #include "fake_claude/inbox.h"
-#include "fake_claude/record.h"
+#include "fake_claude/session_files.h"
 #include "scripted_agent/journal.h"
 #include "scripted_agent/keys.h"
 
 namespace relay::fake_claude {
 
-/// The reaction to prompts that contain some words.
+/// The reaction to prompts that contain some arguments.
 struct Rule {
   std::string contains = {}, reply = "fine", denied = "I did not do it.";
   std::string tool = {};  // a command it runs before it replies
-  bool asks = false;
+  bool needs_permission = false;
   std::string question = {};  // instead of a tool, with these choices
   std::vector<std::string> choices = {};
   std::string mode = {};    // the permission mode from then on; empty: as before
@@ -38,30 +39,30 @@ std::vector<Rule> read_rules(const std::string& path);
 
 class Claude {
  public:
-  Claude(Hooks hooks, Record record, std::vector<Rule> rules, const scripted_agent::Journal& journal);
+  Claude(Hooks hooks, SessionFiles files, std::vector<Rule> rules, const scripted_agent::Journal& journal);
 
   void start();
   void on_key(const scripted_agent::Key& key, SteadyTime now);
-  void on_left(const Left& left, SteadyTime now);
+  void on_inbox_message(const InboxMessage& message, SteadyTime now);
   /// The pending hook has printed something, or exited.
   void on_hook_ready(SteadyTime now);
   void on_time(SteadyTime now);
 
   [[nodiscard]] std::optional<SteadyTime> wake_at() const;
-  [[nodiscard]] int waiting_hook() const { return permission_.waits() ? permission_.output() : -1; }
+  [[nodiscard]] int pending_hook() const { return permission_.is_running() ? permission_.output() : -1; }
   [[nodiscard]] bool finished() const { return finished_; }
   std::string take_output() { return std::exchange(output_, {}); }
 
  private:
-  enum class State { Idle, Working, Asking };
-  struct Given {
+  enum class State { Idle, Working, Blocked };
+  struct Prompt {
     std::string text;
     bool by_peer = false;
   };
 
-  void begin(const Given& prompt, SteadyTime now);
-  void work_is_done();
-  void ask(std::string_view what);
+  void start_turn(const Prompt& prompt, SteadyTime now);
+  void finish_work();
+  void open_dialog(std::string_view title);
   void decide(bool allowed, std::string_view by, std::string_view message = {});
   void reply(const std::string& text);
   void take_context(std::string_view event, const json::object& answer);
@@ -70,7 +71,7 @@ class Claude {
   void draw();
 
   Hooks hooks_;
-  Record record_;
+  SessionFiles files_;
   std::vector<Rule> rules_;
   const scripted_agent::Journal& journal_;
   State state_ = State::Idle;
@@ -78,8 +79,8 @@ class Claude {
   std::string mode_ = "default";
   std::string tool_;  // the id of its call
   HookCall permission_;
-  std::deque<Given> waiting_;
-  std::vector<std::string> said_;  // the text above the composer
+  std::deque<Prompt> pending_;
+  std::vector<std::string> conversation_;  // the text above the composer
   std::string composer_, output_;
   SteadyTime done_at_{};
   bool finished_ = false;

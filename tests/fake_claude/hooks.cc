@@ -53,10 +53,10 @@ HookCall Hooks::call(std::string_view event, const json::object& payload) const 
   const auto* groups = all == nullptr ? nullptr : array_member(*all, event);
   if (groups == nullptr || groups->empty()) return {};
   const auto& hook = groups->front().at("hooks").at(0).as_object();
-  std::vector<std::string> words{string_member(hook, "command").value_or("")};
-  for (const auto& word : *array_member(hook, "args")) words.emplace_back(word.as_string());
+  std::vector<std::string> arguments{string_member(hook, "command").value_or("")};
+  for (const auto& word : *array_member(hook, "args")) arguments.emplace_back(word.as_string());
   std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
+  for (auto& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
 
   int in[2], out[2];

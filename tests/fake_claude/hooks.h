@@ -20,7 +20,7 @@ class HookCall {
   HookCall& operator=(HookCall&& other) noexcept;
   ~HookCall();
 
-  [[nodiscard]] bool waits() const { return pid_ > 0; }
+  [[nodiscard]] bool is_running() const { return pid_ > 0; }
   [[nodiscard]] int output() const { return output_.get(); }
   /// Waits for its exit; returns `hookSpecificOutput`, empty without output.
   json::object finish();

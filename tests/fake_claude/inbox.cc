@@ -25,25 +25,25 @@ Result<Inbox> Inbox::open(const std::string& path) {
 
 std::vector<int> Inbox::descriptors() const {
   std::vector<int> all{socket_.get()};
-  for (const auto& writer : writers_) all.push_back(writer.fd.get());
+  for (const auto& client : clients_) all.push_back(client.fd.get());
   return all;
 }
 
-std::vector<Left> Inbox::read() {
+std::vector<InboxMessage> Inbox::read() {
   while (true) {
     UniqueFd fd{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!fd) break;
-    writers_.push_back({.fd = std::move(fd), .held = {}});
+    clients_.push_back({.fd = std::move(fd), .buffer = {}});
   }
-  std::vector<Left> all;
-  std::erase_if(writers_, [&](Writer& writer) {
+  std::vector<InboxMessage> all;
+  std::erase_if(clients_, [&](Client& client) {
     std::array<char, 4096> block;
     ssize_t count = 0;
-    while ((count = ::read(writer.fd.get(), block.data(), block.size())) > 0)
-      writer.held.append(block.data(), static_cast<std::size_t>(count));
-    for (auto end = writer.held.find('\n'); end != std::string::npos; end = writer.held.find('\n')) {
-      const auto line = parse_json_object(std::string_view{writer.held}.substr(0, end));
-      writer.held.erase(0, end + 1);
+    while ((count = ::read(client.fd.get(), block.data(), block.size())) > 0)
+      client.buffer.append(block.data(), static_cast<std::size_t>(count));
+    for (auto end = client.buffer.find('\n'); end != std::string::npos; end = client.buffer.find('\n')) {
+      const auto line = parse_json_object(std::string_view{client.buffer}.substr(0, end));
+      client.buffer.erase(0, end + 1);
       const auto* message = line ? object_member(*line, "message") : nullptr;
       if (message == nullptr || string_member(*line, "type") != "user") continue;
       all.push_back(

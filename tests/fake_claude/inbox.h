@@ -9,7 +9,7 @@
 
 namespace relay::fake_claude {
 
-struct Left {
+struct InboxMessage {
   std::string text;
   bool now = false;  // priority `now`: interrupts the reply
 };
@@ -21,15 +21,15 @@ class Inbox {
   /// For poll: the socket and its connections.
   [[nodiscard]] std::vector<int> descriptors() const;
   /// The complete lines received.
-  std::vector<Left> read();
+  std::vector<InboxMessage> read();
 
  private:
-  struct Writer {
+  struct Client {
     UniqueFd fd;
-    std::string held;
+    std::string buffer;
   };
   UniqueFd socket_;
-  std::vector<Writer> writers_;
+  std::vector<Client> clients_;
 };
 
 }  // namespace relay::fake_claude

@@ -24,15 +24,15 @@ struct Options {
   bool inbox = true, hooks = true;
 };
 
-Options options_in(const std::vector<std::string>& words) {
+Options parse_options(const std::vector<std::string>& arguments) {
   Options options;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto value = [&] { return i + 1 < words.size() ? words[++i] : std::string{}; };
-    if (words[i] == "--settings") options.settings = value();
-    if (words[i] == "--script") options.script = value();
-    if (words[i] == "--log") options.log = value();
-    if (words[i] == "--no-inbox") options.inbox = false;
-    if (words[i] == "--no-hooks") options.hooks = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto value = [&] { return i + 1 < arguments.size() ? arguments[++i] : std::string{}; };
+    if (arguments[i] == "--settings") options.settings = value();
+    if (arguments[i] == "--script") options.script = value();
+    if (arguments[i] == "--log") options.log = value();
+    if (arguments[i] == "--no-inbox") options.inbox = false;
+    if (arguments[i] == "--no-hooks") options.hooks = false;
   }
   return options;
 }
@@ -46,7 +46,7 @@ void write_all(std::string_view bytes) {
 }
 
 int timeout(const Claude& claude, const KeyReader& keys, SteadyTime now) {
-  if (keys.waits()) return kEscapeMs;
+  if (keys.has_pending_escape()) return kEscapeMs;
   const auto at = claude.wake_at();
   if (!at) return -1;
   return static_cast<int>(std::max<std::int64_t>(0, std::chrono::ceil<Millis>(*at - now).count()));
@@ -59,7 +59,7 @@ void run(Claude& claude, Inbox* inbox) {
   while (!claude.finished()) {
     write_all(claude.take_output());
     std::vector<pollfd> watched{{.fd = 0, .events = POLLIN, .revents = 0},
-                                {.fd = claude.waiting_hook(), .events = POLLIN, .revents = 0}};
+                                {.fd = claude.pending_hook(), .events = POLLIN, .revents = 0}};
     if (inbox != nullptr)
       for (const int fd : inbox->descriptors()) watched.push_back({.fd = fd, .events = POLLIN, .revents = 0});
     const int ready = ::poll(watched.data(), watched.size(), timeout(claude, keys, clock.now().steady));
@@ -72,9 +72,9 @@ void run(Claude& claude, Inbox* inbox) {
     } else if (ready == 0) {
       for (const auto& key : keys.flush()) claude.on_key(key, now);
     }
-    if (watched[1].revents != 0 && claude.waiting_hook() == watched[1].fd) claude.on_hook_ready(now);
+    if (watched[1].revents != 0 && claude.pending_hook() == watched[1].fd) claude.on_hook_ready(now);
     if (inbox != nullptr)
-      for (const auto& left : inbox->read()) claude.on_left(left, now);
+      for (const auto& message : inbox->read()) claude.on_inbox_message(message, now);
     if (const auto at = claude.wake_at(); at && now >= *at) claude.on_time(now);
   }
 }
@@ -84,18 +84,18 @@ Result<void> start(const Options& options) {
   if (config == nullptr) return fail("CLAUDE_CONFIG_DIR is not set");
   const auto journal = RELAY_TRY(Journal::open(options.log));
   auto hooks = RELAY_TRY(Hooks::read(options.hooks ? options.settings : ""));
-  Record record{config};
+  SessionFiles files{config};
   const auto socket = format("{}/sessions/{}.sock", config, ::getpid());
   std::optional<Inbox> inbox;
   if (options.inbox) {
     inbox = RELAY_TRY(Inbox::open(socket));
-    record.write_session_file(socket);
+    files.write_session_file(socket);
   }
   termios raw{};
   ::tcgetattr(0, &raw);
   ::cfmakeraw(&raw);
   ::tcsetattr(0, TCSANOW, &raw);
-  Claude claude{std::move(hooks), std::move(record), read_rules(options.script), journal};
+  Claude claude{std::move(hooks), std::move(files), read_rules(options.script), journal};
   run(claude, inbox ? &*inbox : nullptr);
   return {};
 }
@@ -103,7 +103,7 @@ Result<void> start(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto ran = start(options_in({argv + 1, argv + argc}));
+  const auto ran = start(parse_options({argv + 1, argv + argc}));
   if (ran) return 0;
   std::fprintf(stderr, "%s\n", ran.error().message().c_str());
   return 2;

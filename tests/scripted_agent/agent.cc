@@ -27,7 +27,7 @@ std::string filled(std::string text, std::string_view name, std::string_view val
   return text;
 }
 
-/// A paste as the composer keeps it: line ends of any kind are line ends.
+/// A paste with its line ends normalized, as the composer stores it.
 std::string with_newlines(std::string_view text) {
   std::string clean;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -55,7 +55,7 @@ void Agent::start(std::size_t columns, std::size_t rows) {
   if (options_.paste == Options::Paste::Bracketed) output_ += "\x1b[?2004h";
   output_ += "\x1b[?1004h";
   screen_.resize(columns, rows);
-  screen_.say("Scripted agent. /exit leaves.", "");
+  screen_.add_entry("Scripted agent. /exit leaves.", "");
   enter(State::Idle);
   reach(Moment::When::Start, {});
   draw();
@@ -79,7 +79,7 @@ void Agent::on_key(const Key& key, SteadyTime now) {
   }
   if (key.kind != Kind::ControlC) control_c_seen_ = false;
   if (key.kind == Kind::Paste) reach(Moment::When::BeforePaste, now);
-  if (state_ == State::Asking)
+  if (state_ == State::Blocked)
     key_in_dialog(key, now);
   else
     key_in_composer(key, now);
@@ -159,9 +159,9 @@ void Agent::key_in_dialog(const Key& key, SteadyTime now) {
 }
 
 void Agent::answer(const std::string& text, SteadyTime now) {
-  if (!interrupted_) return begin_reply(text, now);
+  if (!interrupted_) return start_reply(text, now);
   view_.dialog = nullptr;
-  screen_.say(text, "⎿ ");
+  screen_.add_entry(text, "⎿ ");
   enter(*std::exchange(interrupted_, std::nullopt));
 }
 
@@ -169,7 +169,7 @@ void Agent::answer(const std::string& text, SteadyTime now) {
 
 void Agent::reach(Moment::When when, SteadyTime now) {
   const auto next = std::ranges::find(script_.moments, when, &Moment::when);
-  if (next == script_.moments.end() || moment_at_ || state_ == State::Asking) return;
+  if (next == script_.moments.end() || moment_at_ || state_ == State::Blocked) return;
   moment_ = std::move(*next);
   script_.moments.erase(next);
   if (moment_.after.count() > 0)
@@ -188,16 +188,16 @@ void Agent::happen() {
 // Turns
 
 void Agent::submit(const std::string& text, SteadyTime now) {
-  if (text.starts_with('!')) {  // for the shell, as everywhere
-    screen_.say(text, "");
+  if (text.starts_with('!')) {  // for the shell
+    screen_.add_entry(text, "");
     return journal_.note("shell", {{"text", text}});
   }
   journal_.note("submit", {{"text", text}, {"state", state_ == State::Idle ? "idle" : "working"}});
   if (state_ != State::Idle) {
-    if (waiting_.size() < kMaxWaitingPrompts) waiting_.push_back(text);
+    if (pending_.size() < kMaxPendingPrompts) pending_.push_back(text);
     return;
   }
-  begin(text, now);
+  start_turn(text, now);
 }
 
 void Agent::leave(int code, std::string_view by) {
@@ -205,9 +205,9 @@ void Agent::leave(int code, std::string_view by) {
   journal_.note("exit", {{"by", json::string_view{by.data(), by.size()}}, {"code", code}});
 }
 
-void Agent::begin(const std::string& prompt, SteadyTime now) {
+void Agent::start_turn(const std::string& prompt, SteadyTime now) {
   if (prompt == "/exit") return leave(0, "command");
-  screen_.say(prompt, "> ");
+  screen_.add_entry(prompt, "> ");
   if (prompt.starts_with(kFloodCommand)) {
     std::size_t megabytes = 0;
     std::from_chars(prompt.data() + kFloodCommand.size(), prompt.data() + prompt.size(), megabytes);
@@ -216,7 +216,7 @@ void Agent::begin(const std::string& prompt, SteadyTime now) {
     return;
   }
   prompt_ = prompt;
-  answer_ = script_.answer_to(prompt);
+  answer_ = script_.find_answer(prompt);
   work_until_ = now + answer_.work.value_or(options_.work);
   next_frame_ = now;
   enter(State::Working);
@@ -229,13 +229,13 @@ void Agent::on_time(SteadyTime now) {
   }
   switch (state_) {
     case State::Idle:
-    case State::Asking: return;
+    case State::Blocked: return;
     case State::Working:
       if (now >= work_until_) {
         if (answer_.dialog)
           open_dialog(*answer_.dialog);
         else
-          begin_reply(answer_.reply, now);
+          start_reply(answer_.reply, now);
       } else if (now >= next_frame_) {
         next_frame_ = now + kFrame;
         view_.spinner = format("{} Working… (esc to interrupt)", kSpinner[frame_ % kSpinner.size()]);
@@ -255,10 +255,10 @@ void Agent::open_dialog(const Dialog& dialog) {
   view_.dialog = &dialog;
   view_.chosen = 0;
   journal_.note("dialog", {{"title", dialog.title}});
-  enter(State::Asking);
+  enter(State::Blocked);
 }
 
-void Agent::begin_reply(const std::string& text, SteadyTime now) {
+void Agent::start_reply(const std::string& text, SteadyTime now) {
   view_.dialog = nullptr;
   reply_ = filled(text, "{text}", prompt_);
   enter(State::Replying);
@@ -274,21 +274,21 @@ void Agent::show_more(SteadyTime now) {
 
 void Agent::become_idle(SteadyTime now) {
   view_.reply.clear();
-  screen_.say(reply_, "● ");
+  screen_.add_entry(reply_, "● ");
   journal_.note("replied", {{"text", reply_}});
   enter(State::Idle);
   if (answer_.exit_code) return leave(*answer_.exit_code, "script");
-  if (waiting_.empty()) return;
-  const auto next = waiting_.front();
-  waiting_.pop_front();
-  begin(next, now);
+  if (pending_.empty()) return;
+  const auto next = pending_.front();
+  pending_.pop_front();
+  start_turn(next, now);
 }
 
 void Agent::interrupt() {
   journal_.note("interrupted");
   view_.reply.clear();
-  waiting_.clear();
-  screen_.say("Interrupted.", "⎿ ");
+  pending_.clear();
+  screen_.add_entry("Interrupted.", "⎿ ");
   enter(State::Idle);
 }
 
@@ -301,7 +301,7 @@ void Agent::enter(State state) {
   switch (state) {
     case State::Idle: output_ += "\x1b]7501;state=idle:app=scripted\a"; return;
     case State::Working: output_ += "\x1b]7501;state=working:app=scripted\a"; return;
-    case State::Asking:
+    case State::Blocked:
       output_ += view_.dialog->kind == Dialog::Kind::Question
                      ? "\x1b]7501;state=blocked:app=scripted:kind=question\a"
                      : "\x1b]7501;state=blocked:app=scripted:kind=permission\a";
@@ -326,7 +326,7 @@ std::optional<SteadyTime> Agent::wake_at() const {
   const auto or_moment = [this](SteadyTime at) { return moment_at_ ? std::min(at, *moment_at_) : at; };
   switch (state_) {
     case State::Idle:
-    case State::Asking: return moment_at_;
+    case State::Blocked: return moment_at_;
     case State::Working: return or_moment(std::min(work_until_, next_frame_));
     case State::Replying: return or_moment(next_chunk_);
   }

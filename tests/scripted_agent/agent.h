@@ -1,7 +1,7 @@
 /// The scripted agent as a state machine: keys and time in, terminal bytes out, every step logged.
 ///
 ///          Enter             work done, rule has a dialog           Enter or Esc
-///   Idle ────────▶ Working ─────────────────────────────▶ Asking ────────────────▶ Replying ──▶ Idle
+///   Idle ────────▶ Working ─────────────────────────────▶ Blocked ───────────────▶ Replying ──▶ Idle
 ///                     └──────────────── no dialog ────────────────────────────────────▲
 ///
 /// The dialog opens *silently*: no bell, no title; it swallows typed text, and Enter approves. All real agents behave like
@@ -30,7 +30,7 @@ class Agent {
   void on_time(SteadyTime now);
   void on_resize(std::size_t columns, std::size_t rows);
 
-  /// When `on_time` is wanted next.
+  /// When `on_time` must be called next.
   [[nodiscard]] std::optional<SteadyTime> wake_at() const;
   /// The pending output for the terminal; during a flood, its next chunk.
   std::string take_output();
@@ -41,7 +41,7 @@ class Agent {
   std::string farewell();
 
  private:
-  enum class State : std::uint8_t { Idle, Working, Asking, Replying };
+  enum class State : std::uint8_t { Idle, Working, Blocked, Replying };
 
   void key_in_composer(const Key& key, SteadyTime now);
   void key_in_dialog(const Key& key, SteadyTime now);
@@ -54,16 +54,16 @@ class Agent {
   void happen();
   void leave(int code, std::string_view by);
   void submit(const std::string& text, SteadyTime now);
-  void begin(const std::string& prompt, SteadyTime now);
+  void start_turn(const std::string& prompt, SteadyTime now);
   void open_dialog(const Dialog& dialog);
-  void begin_reply(const std::string& text, SteadyTime now);
+  void start_reply(const std::string& text, SteadyTime now);
   void show_more(SteadyTime now);
   void become_idle(SteadyTime now);
   void interrupt();
   void enter(State state);
   void draw();
 
-  static constexpr std::size_t kMaxWaitingPrompts = 100;
+  static constexpr std::size_t kMaxPendingPrompts = 100;
 
   Options options_;
   Script script_;
@@ -73,8 +73,8 @@ class Agent {
   View view_;
   Answer answer_;  // to the current prompt
   std::string prompt_;
-  std::string reply_;  // all of it; view_.reply is what was shown
-  std::deque<std::string> waiting_;
+  std::string reply_;  // the whole; view_.reply is its visible part
+  std::deque<std::string> pending_;
   std::vector<std::string> folded_;  // pastes that the composer shows as [Pasted text #1], #2, ...
   Moment moment_;                    // the current one
   std::optional<SteadyTime> moment_at_;

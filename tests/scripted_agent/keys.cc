@@ -43,7 +43,7 @@ std::vector<Key> KeyReader::read(std::string_view bytes) {
 }
 
 std::vector<Key> KeyReader::flush() {
-  if (!waits()) return {};
+  if (!has_pending_escape()) return {};
   pending_.clear();
   return {{Kind::Escape}};
 }

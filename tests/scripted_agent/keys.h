@@ -13,8 +13,8 @@ namespace relay::scripted_agent {
 
 struct Key {
   enum class Kind : std::uint8_t {
-    Text,   // in `text`: what was typed in one go
-    Paste,  // in `text`: what stood between the brackets
+    Text,   // in `text`: typed at once
+    Paste,  // in `text`: the text between the brackets
     Enter,
     Escape,
     Backspace,
@@ -37,7 +37,7 @@ class KeyReader {
   std::vector<Key> read(std::string_view bytes);
   /// An ESC that is not the start of a sequence.
   std::vector<Key> flush();
-  [[nodiscard]] bool waits() const { return pending_ == "\x1b"; }
+  [[nodiscard]] bool has_pending_escape() const { return pending_ == "\x1b"; }
 
  private:
   /// Takes one key from the pending bytes; false when it is incomplete.

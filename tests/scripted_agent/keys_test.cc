@@ -35,7 +35,7 @@ TEST(KeyReader, ReadsTheSameForEveryChunking) {
 TEST(KeyReader, LoneEscapeNeedsTimeout) {
   KeyReader reader;
   EXPECT_TRUE(reader.read("\x1b").empty());
-  EXPECT_TRUE(reader.waits());
+  EXPECT_TRUE(reader.has_pending_escape());
   EXPECT_EQ(reader.flush(), (std::vector<Key>{{Kind::Escape}}));
   EXPECT_TRUE(reader.flush().empty());
 }

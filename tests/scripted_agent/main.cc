@@ -1,4 +1,4 @@
-/// scripted_agent: a stand-in for a coding agent. README.md says what it can do.
+/// scripted_agent: a fake coding agent. README.md describes it.
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -18,11 +18,11 @@ namespace {
 using namespace relay;
 using namespace relay::scripted_agent;
 
-constexpr Millis kEscapeTime{25};  // nothing follows an ESC for so long: it was the key
+constexpr Millis kEscapeTime{25};  // an ESC without more bytes for this time is the key
 
 volatile sig_atomic_t resized = 0;
 
-/// Raw while it lives.
+/// Keeps the terminal in raw mode during its lifetime.
 class RawTerminal {
  public:
   RawTerminal() {
@@ -60,21 +60,21 @@ void note_bytes(const Journal& journal, std::string_view bytes) {
 }
 
 std::optional<Millis> timeout(const Agent& agent, const KeyReader& keys, SteadyTime now) {
-  std::optional<Millis> patience;
-  if (keys.waits()) patience = kEscapeTime;
+  std::optional<Millis> limit;
+  if (keys.has_pending_escape()) limit = kEscapeTime;
   if (const auto at = agent.wake_at())
-    patience = std::min(patience.value_or(Millis::max()), std::max(Millis{0}, std::chrono::ceil<Millis>(*at - now)));
-  return patience;
+    limit = std::min(limit.value_or(Millis::max()), std::max(Millis{0}, std::chrono::ceil<Millis>(*at - now)));
+  return limit;
 }
 
-/// Waits for input, and for a resize only here: one that came a moment before would otherwise be slept through.
-int wait_for_input(std::optional<Millis> patience) {
+/// Waits for input or a resize. SIGWINCH is blocked elsewhere, so that none is missed before the wait.
+int wait_for_input(std::optional<Millis> limit) {
   pollfd input{.fd = 0, .events = POLLIN, .revents = 0};
   sigset_t none;
   ::sigemptyset(&none);
   timespec time{};
-  if (patience) time = {.tv_sec = patience->count() / 1000, .tv_nsec = patience->count() % 1000 * 1'000'000};
-  return ::ppoll(&input, 1, patience ? &time : nullptr, &none);
+  if (limit) time = {.tv_sec = limit->count() / 1000, .tv_nsec = limit->count() % 1000 * 1'000'000};
+  return ::ppoll(&input, 1, limit ? &time : nullptr, &none);
 }
 
 void run(Agent& agent, const Journal& journal) {
@@ -101,8 +101,8 @@ void run(Agent& agent, const Journal& journal) {
   }
 }
 
-Result<int> start(const std::vector<std::string>& words) {
-  const auto options = RELAY_TRY(parse_options(words));
+Result<int> start(const std::vector<std::string>& arguments) {
+  const auto options = RELAY_TRY(parse_options(arguments));
   Script script;
   if (!options.script_path.empty()) {
     std::ifstream file{options.script_path};

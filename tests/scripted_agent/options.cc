@@ -11,13 +11,13 @@ const char* const kUsage =
     "[--titles]\n"
     "                      [--swallow-enter N] [--burst-ms N] [--fold N] [--stubborn]\n";
 
-Result<Options> parse_options(const std::vector<std::string>& words) {
+Result<Options> parse_options(const std::vector<std::string>& arguments) {
   Options options;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto& word = words[i];
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto& word = arguments[i];
     const auto value = [&]() -> Result<std::string> {
-      if (i + 1 == words.size()) return fail(format("{} needs a value", word));
-      return words[++i];
+      if (i + 1 == arguments.size()) return fail(format("{} needs a value", word));
+      return arguments[++i];
     };
     const auto number = [&]() -> Result<std::uint32_t> {
       const auto text = RELAY_TRY(value());

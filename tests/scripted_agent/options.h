@@ -22,7 +22,7 @@ struct Options {
   Show titles = Show::No;
   OnTerminate on_terminate = OnTerminate::Die;
   std::size_t swallowed_enters = 0;
-  std::size_t fold = 0;  // a longer paste is shown as [Pasted text #1]; 0: none is
+  std::size_t fold = 0;  // a longer paste appears as [Pasted text #1]; 0: none does
   Millis work{200};
   Millis burst{0};  // an Enter so soon after text belongs to the text
   std::string script_path;
@@ -31,6 +31,6 @@ struct Options {
 
 extern const char* const kUsage;
 
-Result<Options> parse_options(const std::vector<std::string>& words);
+Result<Options> parse_options(const std::vector<std::string>& arguments);
 
 }  // namespace relay::scripted_agent

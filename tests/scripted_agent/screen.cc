@@ -9,7 +9,7 @@ namespace relay::scripted_agent {
 namespace {
 
 constexpr std::size_t kBoxRows = 5;       // spinner, box of three, hint: what a long reply must leave free
-constexpr std::size_t kComposerRows = 6;  // of a longer text the last rows are shown
+constexpr std::size_t kComposerRows = 6;  // of a longer text only the last rows are visible
 
 std::string repeated(std::string_view text, std::size_t count) {
   std::string all;
@@ -37,7 +37,7 @@ void Screen::resize(std::size_t columns, std::size_t rows) {
   forget();
 }
 
-void Screen::say(std::string_view text, std::string_view first_prefix, std::string_view next_prefix) {
+void Screen::add_entry(std::string_view text, std::string_view first_prefix, std::string_view next_prefix) {
   entries_.push_back({printable(text, "\n"), std::string{first_prefix}, std::string{next_prefix}});
   if (entries_.size() <= kMaxEntries) return;
   entries_.erase(entries_.begin());

@@ -1,7 +1,7 @@
 /// Draws like real agents: the conversation above, a composer or a dialog at the bottom.
 ///
 /// The composer wraps its text and shows the end of a long one. On the alternate screen each draw repaints everything.
-/// Inline, finished lines scroll away and only the live part at the bottom is repainted.
+/// Inline, finished lines scroll off and only the live part at the bottom is repainted.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Screen {
 
   void resize(std::size_t columns, std::size_t rows);
   /// Adds to the conversation, for the next `draw`.
-  void say(std::string_view text, std::string_view first_prefix, std::string_view next_prefix = "  ");
+  void add_entry(std::string_view text, std::string_view first_prefix, std::string_view next_prefix = "  ");
   /// The bytes that draw this view.
   std::string draw(const View& view);
   /// The bytes that clear the live part, before plain lines.
@@ -51,7 +51,7 @@ class Screen {
   Options::Surface surface_;
   std::size_t columns_ = 80, rows_ = 24;
   std::vector<Entry> entries_;
-  std::size_t drawn_entries_ = 0;  // inline: these have scrolled into the past
+  std::size_t drawn_entries_ = 0;  // inline: these have scrolled off
   std::size_t cursor_row_ = 0;     // inline: rows of the live part above the cursor
   bool must_clear_ = false;
 };

@@ -11,7 +11,7 @@ namespace {
 Result<Dialog> parse_dialog(const json::object& object) {
   Dialog dialog;
   const auto kind = string_member(object, "kind").value_or("permission");
-  if (kind != "permission" && kind != "question") return fail(format("a dialog is no '{}'", kind));
+  if (kind != "permission" && kind != "question") return fail(format("a dialog cannot be '{}'", kind));
   dialog.kind = kind == "question" ? Dialog::Kind::Question : Dialog::Kind::Permission;
   dialog.title = string_member(object, "title").value_or("Do you want to proceed?");
   if (const auto* options = array_member(object, "options"))
@@ -89,7 +89,7 @@ Result<void> parse_each(const json::object& object, const char* list, Result<T> 
   return {};
 }
 
-bool fits(const Rule& rule, std::string_view prompt) {
+bool matches(const Rule& rule, std::string_view prompt) {
   switch (rule.match) {
     case Rule::Match::Contains: return prompt.contains(rule.pattern);
     case Rule::Match::Regex: return std::regex_search(prompt.begin(), prompt.end(), std::regex{rule.pattern});
@@ -99,16 +99,17 @@ bool fits(const Rule& rule, std::string_view prompt) {
 
 }  // namespace
 
-const Answer& Script::answer_to(std::string_view prompt) const {
+const Answer& Script::find_answer(std::string_view prompt) const {
   for (const auto& rule : rules)
-    if (fits(rule, prompt)) return rule.answer;
-  return otherwise;
+    if (matches(rule, prompt)) return rule.answer;
+  return default_answer;
 }
 
 Result<Script> parse_script(std::string_view text) {
   const auto object = RELAY_TRY(parse_json_object(text));
   Script script;
-  if (const auto* otherwise = object_member(object, "default")) script.otherwise = RELAY_TRY(parse_answer(*otherwise));
+  if (const auto* default_answer = object_member(object, "default"))
+    script.default_answer = RELAY_TRY(parse_answer(*default_answer));
   RELAY_TRY(parse_each(object, "rules", parse_rule, script.rules));
   RELAY_TRY(parse_each(object, "moments", parse_moment, script.moments));
   return script;

@@ -29,7 +29,7 @@ struct Moment {
   When when = When::Start;
   Millis after{0};
   std::optional<Dialog> dialog;
-  std::optional<int> exit_code;  // instead of a dialog: it ends
+  std::optional<int> exit_code;  // instead of a dialog: the agent exits
 };
 
 struct Answer {
@@ -39,7 +39,7 @@ struct Answer {
   std::optional<Millis> work;        // before anything else; else the program's --work-ms
   std::size_t chunk_characters = 0;  // 0: all at once
   Millis chunk_pause{30};
-  std::optional<int> exit_code;  // it ends after the reply
+  std::optional<int> exit_code;  // the agent exits after the reply
 };
 
 struct Rule {
@@ -51,10 +51,10 @@ struct Rule {
 
 struct Script {
   std::vector<Rule> rules;
-  Answer otherwise;
+  Answer default_answer;
   std::vector<Moment> moments;
 
-  [[nodiscard]] const Answer& answer_to(std::string_view prompt) const;
+  [[nodiscard]] const Answer& find_answer(std::string_view prompt) const;
 };
 
 /// An error names the rule and its fault, including a wrong regular expression.

@@ -9,9 +9,9 @@ TEST(Script, FirstMatchingRuleWins) {
   const auto script = parse_script(R"({"rules":[{"contains":"ab","reply":"1"},{"matches":"^a.c$","reply":"2"}],
                                        "default":{"reply":"3"}})");
   ASSERT_TRUE(script);
-  EXPECT_EQ(script->answer_to("xaby").reply, "1");
-  EXPECT_EQ(script->answer_to("axc").reply, "2");
-  EXPECT_EQ(script->answer_to("other").reply, "3");
+  EXPECT_EQ(script->find_answer("xaby").reply, "1");
+  EXPECT_EQ(script->find_answer("axc").reply, "2");
+  EXPECT_EQ(script->find_answer("other").reply, "3");
 }
 
 TEST(Script, ParsesDialogsAndStreaming) {
@@ -19,7 +19,7 @@ TEST(Script, ParsesDialogsAndStreaming) {
       R"({"rules":[{"contains":"run","work_ms":5,"chunk":3,"chunk_ms":7,
                     "dialog":{"kind":"question","title":"Which?","options":["red","blue"]}}]})");
   ASSERT_TRUE(script);
-  const auto& answer = script->answer_to("run");
+  const auto& answer = script->find_answer("run");
   EXPECT_EQ(answer.work, Millis{5});
   EXPECT_EQ(answer.chunk_characters, 3U);
   EXPECT_EQ(answer.chunk_pause, Millis{7});

@@ -8,16 +8,16 @@
 namespace relay::scripted_agent {
 namespace {
 
-/// The C library reads UTF-8 while it lives, whatever the environment says.
-class InUtf8 {
+/// Makes the C library decode UTF-8 during its lifetime, whatever the environment.
+class Utf8Locale {
  public:
-  InUtf8() {
+  Utf8Locale() {
     static const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", {});
     before_ = ::uselocale(utf8);
   }
-  ~InUtf8() { ::uselocale(before_); }
-  InUtf8(const InUtf8&) = delete;
-  InUtf8& operator=(const InUtf8&) = delete;
+  ~Utf8Locale() { ::uselocale(before_); }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
 
  private:
   locale_t before_;
@@ -32,12 +32,12 @@ Character first_of(std::string_view text) {
   wchar_t wide = 0;
   std::mbstate_t state{};
   const auto bytes = std::mbrtowc(&wide, text.data(), text.size(), &state);
-  if (bytes == 0 || bytes > text.size()) return {1, 1};  // broken: something is drawn in its place
+  if (bytes == 0 || bytes > text.size()) return {1, 1};  // invalid: drawn as a replacement
   const auto columns = ::wcwidth(wide);
   return {bytes, columns < 0 ? 1 : static_cast<std::size_t>(columns)};
 }
 
-/// Bytes of what fits into `columns`.
+/// The bytes that fit into `columns`.
 std::size_t bytes_of(std::string_view text, std::size_t columns) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -62,12 +62,12 @@ std::size_t columns_of(std::string_view text) {
 }  // namespace
 
 std::size_t width(std::string_view text) {
-  const InUtf8 here;
+  const Utf8Locale locale;
   return columns_of(text);
 }
 
 std::string_view tail(std::string_view text, std::size_t columns) {
-  const InUtf8 here;
+  const Utf8Locale locale;
   auto all = columns_of(text);
   while (all > columns) {
     const auto next = first_of(text);
@@ -79,7 +79,7 @@ std::string_view tail(std::string_view text, std::size_t columns) {
 
 std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::string_view first_prefix,
                               std::string_view next_prefix) {
-  const InUtf8 here;
+  const Utf8Locale locale;
   std::vector<std::string> lines;
   while (true) {
     const auto line_end = text.find('\n');

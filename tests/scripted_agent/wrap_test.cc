@@ -23,12 +23,12 @@ TEST(Wrap, CountsColumns) {
   EXPECT_EQ(width("日本"), 4U);
   EXPECT_EQ(width("ก็"), 1U) << "the mark above combines";
   EXPECT_EQ(wrap("日本語", 5, "", ""), (Lines{"日本", "語"}));
-  EXPECT_EQ(wrap("日本", 1, "", ""), (Lines{"日", "本"})) << "no room, and yet it ends";
+  EXPECT_EQ(wrap("日本", 1, "", ""), (Lines{"日", "本"})) << "without room it still ends";
   EXPECT_EQ(tail("日本", 3), "本");
   EXPECT_EQ(width("a\xff"), 2U);
 }
 
-TEST(Wrap, ReportsTail) {
+TEST(Wrap, ReturnsTail) {
   EXPECT_EQ(tail("äöü", 2), "öü");
   EXPECT_EQ(tail("ab", 5), "ab");
 }
