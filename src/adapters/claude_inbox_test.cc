@@ -117,8 +117,7 @@ TEST_F(ClaudeInboxTest, ConsecutiveTextsEachArriveOnce) {
   });
   ASSERT_TRUE(finished(2));
   ASSERT_TRUE(run_until(loop, [&] { return writers.size() == 2; }));
-  EXPECT_EQ(received(),
-            inbox_line({.key = "a", .text = "first"}) + inbox_line({.key = "d-1", .text = "second"}));
+  EXPECT_EQ(received(), inbox_line({.key = "a", .text = "first"}) + inbox_line({.key = "d-1", .text = "second"}));
 }
 
 TEST_F(ClaudeInboxTest, IsReadyForBurstAndThenAtItsRate) {

@@ -1,7 +1,7 @@
 /// Orders the chunks of messages that Claude Code reports by its MessageDisplay hook.
 ///
 /// Why: the hook runs as a process that the agent does not wait for, so a later chunk may arrive first.
-/// Invariants: a chunk comes out once, behind all chunks before it. At most kMaxMessages messages and kMaxHeld chunks
+/// Invariants: each chunk is returned once, after all chunks before it. At most kMaxMessages messages and kMaxHeld chunks
 ///   are kept; a message with a larger gap yields no more chunks (its transcript has the whole).
 /// Threading: none.
 #pragma once
