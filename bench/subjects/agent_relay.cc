@@ -84,7 +84,7 @@ void add_agent_relay(Subjects& subjects, const std::string& program) {
        .guarantee = AckGuarantee::Power,
        .keeps_messages = true,
        .own = true,
-       .note = "the same; one sync for all that wait, before the ACK (the default)"},
+       .note = "the same; one sync for all pending commits, before the ACK (the default)"},
       {.storage = "sqlite", .durability = "power"});
 }
 

@@ -47,11 +47,11 @@ Result<void> Driver::flush(std::size_t index) {
 Result<void> Driver::write(std::size_t index) {
   auto& socket = endpoints_[index]->socket();
   if (socket.queued() > 0) RELAY_TRY(socket.write_some());
-  const bool waits = socket.queued() > 0;
-  if (waits == write_pending_[index]) return {};
-  write_pending_[index] = waits;
+  const bool pending = socket.queued() > 0;
+  if (pending == write_pending_[index]) return {};
+  write_pending_[index] = pending;
   epoll_event event{.events = EPOLLIN, .data = {.u64 = index}};
-  if (waits) event.events |= EPOLLOUT;
+  if (pending) event.events |= EPOLLOUT;
   ::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, socket.fd(), &event);
   return {};
 }

@@ -94,7 +94,7 @@ describe('messages', () => {
       assert.equal(alice.messages.length, 0);
     });
 
-    test(`${version}: a daemon with one agent takes its broadcast without complaint`, async (t) => {
+    test(`${version}: a daemon with one agent accepts its broadcast without an error`, async (t) => {
       const own = await Daemon.start();
       t.after(() => own.stop());
       const alice = await join(t, own, version, 'Alice');
@@ -127,7 +127,7 @@ describe('messages', () => {
       assert.deepEqual(after.framesOf('DELIVER').map((frame) => frame.delivery.seq), [1, 2, 3, 4]);
     });
 
-    test(`${version}: sendLog() is taken without a response`, async (t) => {
+    test(`${version}: sendLog() is accepted without a response`, async (t) => {
       const alice = await join(t, daemon, version, unique('Alice'));
       assert.equal(alice.client.sendLog('compiling…\n'), true);
       await alice.barrier();

@@ -108,7 +108,7 @@ describe('queries of 2.1.14', () => {
     assert.ok(!names(await alice.client.listAgents({ includeIdle: false })).includes(bob.name));
   });
 
-  test('removeAgent() forgets an agent, and on request its messages', async (t) => {
+  test('removeAgent() removes an agent, and on request its messages', async (t) => {
     const alice = await join(t, daemon, kNew, unique('Alice'));
     const bob = await join(t, daemon, kNew, unique('Bob'));
     bob.client.sendMessage(alice.name, 'remember me');

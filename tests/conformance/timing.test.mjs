@@ -10,7 +10,7 @@ const kWatchMs = 10_000;
 const kMaxWelcomes = 6;      // both clients together; upstream reaches about eight a second
 const kMaxConnections = 40;  // exponential backoff makes far fewer
 
-// What can only be seen by waiting; all of it waits at once.
+// Tests that need real time; they run concurrently.
 describe('timing', { concurrency: true }, () => {
   const daemon = sharedDaemon();
 
@@ -72,7 +72,7 @@ describe('timing', { concurrency: true }, () => {
     assert.equal(wire.framesOf('ERROR').length, 1);
   });
 
-  test('a message that is not acknowledged is sent again, with the same id and number', async (t) => {
+  test('a message that is not acknowledged is resent with the same id and number', async (t) => {
     const alice = await join(t, daemon, kOld, unique('Alice'));
     const wire = await Wire.connect(t, daemon.socket);
     const name = unique('Forgetful');

@@ -53,10 +53,10 @@ class Cell {
       if (!await this.sendBatch(Math.min(this.batch, this.count - this.messages.length))) break;
     }
     await this.session.state(['idle']);
-    await this.ask(kPrompts.say);  // one last request shows the whole conversation
+    await this.promptAndWait(kPrompts.say);  // one last request shows the whole conversation
   }
 
-  async ask(prompt) {
+  async promptAndWait(prompt) {
     const n = ++this.prompts;
     await this.session.prompt(prompt(n));
     if (!this.joins) await must(() => this.model.replied(ending(n)), 30_000, `no reply to "${prompt(n)}"`);
@@ -195,19 +195,19 @@ class Cell {
   /// The user's actions that release held messages.
   async trigger() {
     if (this.mode === 'manual') {
-      await this.ask(kPrompts.say);
-      await this.ask(kPrompts.look);
+      await this.promptAndWait(kPrompts.say);
+      await this.promptAndWait(kPrompts.look);
     }
     const byDraft = this.situation === 'draft';
     if (this.mode === 'next-message' && !byDraft) {
       await this.session.state(['idle']);
       this.boundary = { prompt: kPrompts.say(this.prompts + 1), n: this.prompts + 1 };
-      await this.ask(kPrompts.say);
+      await this.promptAndWait(kPrompts.say);
     }
     if (this.mode === 'next-tool-call' && this.situation === 'idle') {
       await this.session.state(['idle']);
       this.boundary = { prompt: kPrompts.look(this.prompts + 1), n: this.prompts + 1 };
-      await this.ask(kPrompts.look);
+      await this.promptAndWait(kPrompts.look);
     }
     for (const message of this.messages) message.boundary ??= this.boundary;
   }
