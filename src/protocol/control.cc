@@ -214,6 +214,10 @@ std::string write_pause(const PauseCommand& command) {
   return writer.take();
 }
 
+std::string describe_pause(std::string_view reason) {
+  return reason.empty() ? "paused by the user" : format("paused by the user: {}", reason);
+}
+
 Result<CancelCommand> parse_cancel(std::string_view payload) {
   Field delivery{"deliveryId"}, reason{"reason"};
   RELAY_TRY(read_fields(payload, {&delivery, &reason}));

@@ -74,6 +74,8 @@ struct PauseCommand {
 };
 Result<PauseCommand> parse_pause(std::string_view payload);
 std::string write_pause(const PauseCommand& command);
+/// The pause as the reason of a pending message: `paused by the user: lunch`.
+std::string describe_pause(std::string_view reason);
 
 /// CANCEL, to a session.
 struct CancelCommand {

@@ -1,11 +1,11 @@
 /// The program in an agent's hook: `agent-relay hook claude`, with the JSON of the hook on stdin.
 ///
-/// Why apart from the other commands: an agent waits for it many times per turn, and it must never harm the agent. It reads
-///   no configuration and finds no project; any error here is silence and exit code 0 (in Claude's hooks exit code 2
+/// Why separate from the other commands: an agent waits for it many times per turn, and it must never harm the agent. It reads
+///   no configuration and finds no project; any error here means no output and exit code 0 (in Claude's hooks exit code 2
 ///   would stop the agent).
 /// Order: records the event (capture/), sends it to the host at $AGENT_RELAY_HOST_SOCKET, prints the host's response in the
 ///   format of the agent.
-/// Invariants: no wait exceeds the time the event allows; it exits at once when the reader of its response is gone.
+/// Invariants: no wait exceeds the time the event allows; it exits at once when the reader of its response closes.
 #pragma once
 
 #include <string>

@@ -34,8 +34,8 @@ constexpr std::size_t kMaxTaskBytes = 200;
 /// Notices never mix with output that the program writes into a file or a pipe.
 bool may_print_notices(const HostRequest& request) { return request.detached || ::isatty(STDERR_FILENO) == 1; }
 
-/// The names of known agents; none without a daemon.
-std::vector<std::string> known_names(const Context& context, bool may_notify = true) {
+/// The names of the agents of this workspace; none without a daemon.
+std::vector<std::string> agent_names(const Context& context, bool may_notify = true) {
   std::vector<std::string> names;
   auto connection = join_workspace(context);
   if (!connection) {
@@ -79,7 +79,7 @@ std::vector<profiles::UserProfile> user_profiles(const config::Home& home) {
 
 std::string unused_name(const Context& context) {
   SystemRandom random;
-  return host::friendly_name(random, known_names(context));
+  return host::friendly_name(random, agent_names(context));
 }
 
 Result<HostSetup> prepare_host(const Context& context, HostRequest request, net::AsioLoop& loop) {
@@ -89,13 +89,13 @@ Result<HostSetup> prepare_host(const Context& context, HostRequest request, net:
   HostSetup setup;
   auto& options = setup.options;
   SystemRandom random;
-  const auto known = known_names(context, may_print_notices(request));
+  const auto used_names = agent_names(context, may_print_notices(request));
   const auto own = user_profiles(context.home);
   options.profile = request.profile.empty() ? RELAY_TRY(profiles::profile_for_program(request.argv.front(), own))
                                             : RELAY_TRY(profiles::find_profile(request.profile, own));
   auto& record = options.record;
   record.id = random.hex(kHostIdBytes);
-  record.name = request.name.empty() ? host::friendly_name(random, known) : request.name;
+  record.name = request.name.empty() ? host::friendly_name(random, used_names) : request.name;
   record.cli = fs::path{request.argv.front()}.filename().string();
   record.working_directory = RELAY_TRY(working_directory());
   record.detached = request.detached;
@@ -115,7 +115,7 @@ Result<HostSetup> prepare_host(const Context& context, HostRequest request, net:
   setup.inbox = RELAY_TRY(DiskDirectory::open(team));
   const auto folder = config::agent_folder(record.name);
   RELAY_TRY(config::make_private_directory(context.project.hosts));
-  auto& paths = options.places;
+  auto& paths = options.paths;
   paths.workspace_socket = config::socket_to_connect(context.project.socket);
   paths.project_root = context.project.tree;  // an agent may read and write only in its own worktree
   paths.records = context.project.hosts;
@@ -127,8 +127,9 @@ Result<HostSetup> prepare_host(const Context& context, HostRequest request, net:
   paths.long_texts = paths.outgoing = folder;
   paths.long_texts.emplace_back("messages");
   paths.outgoing.emplace_back("outbox");
-  auto made = host::AgentFolder::make(
-      {.root = context.project.tree, .names = folder, .keep = std::chrono::days{settings.retention_max_age_days()}});
+  auto made = host::AgentFolder::make({.root = context.project.tree,
+                                       .names = folder,
+                                       .retention = std::chrono::days{settings.retention_max_age_days()}});
   if (made)
     setup.folder.emplace(*std::move(made));
   else if (may_print_notices(request))
@@ -157,8 +158,8 @@ Result<HostSetup> prepare_host(const Context& context, HostRequest request, net:
   record.version = facts.version;
   record.permission_mode = facts.permission_mode;
   const auto skill = request.instruct ? std::string{host::skill_text()} : std::string{};
-  if ((options.adapter = adapters::adapter_for(options.profile.name, loop))) {
-    paths.private_file = host::settings_of(context.project.hosts, record.id);
+  if ((options.adapter = adapters::make_adapter(options.profile.name, loop))) {
+    paths.private_file = host::settings_path(context.project.hosts, record.id);
     options.adapter->prepare(command, {.program = RELAY_TRY(self_path()),
                                        .private_file = paths.private_file,
                                        .instructions = skill,

@@ -145,9 +145,10 @@ Result<pid_t> launch_in_background(std::vector<std::string> arguments, const std
   auto text = report.text;
   if (text.starts_with(kReady)) return *child;
   while (text.ends_with('\n')) text.pop_back();
-  if (text.starts_with(host::kRunningWord))
-    return fail(LaunchErrc::AlreadyRunning, text.substr(host::kRunningWord.size()));
-  if (text.starts_with(host::kErrorWord)) return fail(LaunchErrc::CannotStart, text.substr(host::kErrorWord.size()));
+  if (text.starts_with(host::kRunningPrefix))
+    return fail(LaunchErrc::AlreadyRunning, text.substr(host::kRunningPrefix.size()));
+  if (text.starts_with(host::kErrorPrefix))
+    return fail(LaunchErrc::CannotStart, text.substr(host::kErrorPrefix.size()));
   if (!report.closed)
     return fail(LaunchErrc::NotReady, relay::format("{} (pid {}) is not ready after {} s; see {}", what, *child,
                                                     kReadyTimeout.count(), log_path));

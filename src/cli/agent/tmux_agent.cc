@@ -81,8 +81,8 @@ Result<void> run_in_tmux(const Context& context, const std::string& agent, std::
   if (pty::UserTerminal::is_one() && !alone) return become_client(context, tmux, session);
   const auto switch_hint =
       alone ? relay::format(" (or from a client of this server: tmux switch-client -t ={})", session) : "";
-  print_sentence(relay::format("{} runs in tmux; attach to it with: {}{}\n", agent, attach_command(context, session),
-                               switch_hint));
+  print_wrapped(relay::format("{} runs in tmux; attach to it with: {}{}\n", agent, attach_command(context, session),
+                              switch_hint));
   return {};
 }
 

@@ -18,7 +18,7 @@ constexpr std::size_t kCopyBytes = 256 * 1024;
 constexpr std::chrono::milliseconds kForwarderTimeout{10'000};
 
 struct RawLine {
-  UniqueFd ours, theirs;
+  UniqueFd local, remote;
 };
 
 Result<RawLine> make_line() {
@@ -26,7 +26,7 @@ Result<RawLine> make_line() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return fail_errno("cannot create sockets for the raw forwarder");
   RawLine line{UniqueFd{ends[0]}, UniqueFd{ends[1]}};
-  ::fcntl(line.ours.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(line.local.get(), F_SETFL, O_NONBLOCK);
   return line;
 }
 
@@ -52,8 +52,8 @@ Result<RawForwarder> RawForwarder::start() {
   auto in = RELAY_TRY(make_line());
   auto out = RELAY_TRY(make_line());
   const ScopedSignalBlock block;
-  std::thread copying{[from = std::move(in.theirs), to = std::move(out.theirs)] { copy_bytes(from, to); }};
-  return RawForwarder{std::move(in.ours), std::move(out.ours), std::move(copying)};
+  std::thread copying{[from = std::move(in.remote), to = std::move(out.remote)] { copy_bytes(from, to); }};
+  return RawForwarder{std::move(in.local), std::move(out.local), std::move(copying)};
 }
 
 RawForwarder::~RawForwarder() {

@@ -19,7 +19,7 @@ TEST(RawForwarder, ForwardsMoreThanSocketBuffer) {
   auto forwarder = *RawForwarder::start();
   const auto measured = *forwarder.measure(std::string(65'536, 'x'), 64, {.messages = 100, .time = kLong});
   EXPECT_EQ(measured.messages, 100U);
-  EXPECT_TRUE(measured.delivered_us.empty()) << "nobody can tell them apart";
+  EXPECT_TRUE(measured.delivered_us.empty()) << "there is no separate acknowledgement";
 }
 
 TEST(RawForwarder, CanMeasureRepeatedly) {

@@ -78,7 +78,7 @@ class Bench {
     return {};
   }
 
-  /// Removes the stored messages whatever the result.
+  /// Removes the stored messages on every exit.
   Result<Measurement> measure_piece(std::size_t window, const BenchLimit& limit) {
     pair_ = std::make_unique<ClientPair>(loop_, config::socket_to_connect(context_.project.socket));
     auto measured = measure(window, limit);
@@ -130,7 +130,7 @@ class Bench {
   BenchOutcome outcome_;
 };
 
-/// A workspace of its own below the home directory: messages can be removed, events cannot, because they are numbered
+/// A separate workspace below the home directory: messages can be removed, events cannot, because they are numbered
 /// without gaps.
 Result<config::Project> scratch_project(const Context& context) {
   const auto root = context.home.root + "/bench";

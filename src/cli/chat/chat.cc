@@ -34,7 +34,8 @@ namespace {
 constexpr std::size_t kMaxUnanswered = 1'000;
 constexpr std::size_t kMaxQuestions = 256;  // open questions of other agents
 constexpr std::string_view kHelp =
-    "`@Bob hello` sends hello to Bob, as do the lines after it, and answers his question; `@* hello` sends it to every "
+    "`@Bob hello` sends hello to Bob, as do the lines after it, and answers a question of Bob; `@* hello` sends it to "
+    "every "
     "agent; a line without @ goes to the name before it; Tab completes names, Up and Ctrl-R find earlier lines; /quit "
     "leaves";
 
@@ -74,7 +75,7 @@ class Chat final : public client::LinkListener, public LineListener, public Line
     client::LinkOptions link;
     link.socket_path = config::socket_to_connect(context_.project.socket);
     link.hello.agent = options_.name;
-    // The user types here, whatever the name. Inside an agent the daemon sees the origin and ignores the token.
+    // The user types here, under any name. Inside an agent the daemon detects the origin and ignores the token.
     link.hello.system_token = config::read_system_token(context_.home);
     link.hello.cli = "chat";
     link.hello.program = "agent-relay";

@@ -1,6 +1,6 @@
 /// The recipient of a chat line without `@NAME`.
 ///
-/// The rule: the last known agent named with `@NAME` or `--to`; on a terminal, the last agent that has written since. An
+/// The rule: the last existing agent named with `@NAME` or `--to`; on a terminal, the last agent that has written since. An
 ///   agent that writes while the user types becomes the recipient of the next line, so that the prompt stays true for the
 ///   current one. The same holds when the daemon reports late that the recipient is unknown: the previous recipient is
 ///   that of the next line, unless the user names another.

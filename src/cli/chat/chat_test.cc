@@ -10,7 +10,7 @@
 namespace relay::cli {
 namespace {
 
-TEST(Chat, LineMayNameRecipient) {
+TEST(Chat, LineStartsWithRecipient) {
   EXPECT_EQ(split_address("@Bob hello there").to, "Bob");
   EXPECT_EQ(split_address("@Bob hello there").text, "hello there");
   EXPECT_EQ(split_address("@* all").to, "*");
@@ -24,8 +24,8 @@ TEST(Chat, LineMayNameRecipient) {
 TEST(Chat, SlashStartsChatCommand) {
   EXPECT_EQ(parse_chat_command("/quit"), "quit");
   EXPECT_EQ(parse_chat_command("/quit now"), "quit");
-  for (const auto* said : {"", "/", "/ quit", "/usr/bin is full", "/2", "quit", "@Bob /quit"})
-    EXPECT_EQ(parse_chat_command(said), std::nullopt) << said;
+  for (const auto* line : {"", "/", "/ quit", "/usr/bin is full", "/2", "quit", "@Bob /quit"})
+    EXPECT_EQ(parse_chat_command(line), std::nullopt) << line;
 }
 
 TEST(Chat, LinesAfterFirstHaveMargin) {
@@ -33,18 +33,18 @@ TEST(Chat, LinesAfterFirstHaveMargin) {
   EXPECT_EQ(with_margin("one\ntwo\n\nfour"), "one\n          | two\n          | \n          | four");
 }
 
-class Lines_ : public LineListener {
+class LineRecorder : public LineListener {
  public:
-  explicit Lines_(net::AsioLoop& loop) : loop_{loop} {}
+  explicit LineRecorder(net::AsioLoop& loop) : loop_{loop} {}
   void on_line(std::string_view line) override {
     lines.emplace_back(line);
-    if (lines.size() == pause_at || hesitant) input->pause();
-    if (hesitant) loop_.post([this] { input->resume(); });
+    if (lines.size() == pause_at || pausing) input->pause();
+    if (pausing) loop_.post([this] { input->resume(); });
   }
-  void on_line_too_long(std::string_view beginning, std::string_view end) override {
+  void on_line_too_long(std::string_view start, std::string_view end) override {
     ++too_long;
-    dropped = std::string{beginning.substr(0, 3)} + "…" + std::string{end.substr(end.size() - 3)};
-    EXPECT_LE(std::max(beginning.size(), end.size()), kDroppedLineSample);
+    dropped = std::string{start.substr(0, 3)} + "…" + std::string{end.substr(end.size() - 3)};
+    EXPECT_LE(std::max(start.size(), end.size()), kDroppedLineSample);
   }
   void on_input_ended() override {
     EXPECT_FALSE(std::exchange(ended, true));
@@ -54,7 +54,7 @@ class Lines_ : public LineListener {
   std::vector<std::string> lines;
   std::string dropped;
   int too_long = 0;
-  bool hesitant = false;  // pauses after each line
+  bool pausing = false;  // pauses after each line
   bool ended = false;
   std::size_t pause_at = 0;
   LineInput* input = nullptr;
@@ -65,8 +65,8 @@ class Lines_ : public LineListener {
 
 /// The lines of `text`, read from a pipe or from a file.
 enum class Kind { Pipe, File };
-Lines_ read_lines(net::AsioLoop& loop, const std::string& text, Kind kind, std::size_t pause_at = 0,
-                  bool hesitant = false) {
+LineRecorder read_lines(net::AsioLoop& loop, const std::string& text, Kind kind, std::size_t pause_at = 0,
+                        bool pausing = false) {
   UniqueFd reading, writing;
   if (kind == Kind::Pipe) {
     int ends[2];
@@ -82,14 +82,14 @@ Lines_ read_lines(net::AsioLoop& loop, const std::string& text, Kind kind, std::
   EXPECT_EQ(::write(writing.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
   if (kind == Kind::File) ::lseek(reading.get(), 0, SEEK_SET);
   writing.reset();
-  Lines_ lines{loop};
+  LineRecorder lines{loop};
   LineInput input{loop, reading.get(), lines};
   lines.input = &input;
   lines.pause_at = pause_at;
-  lines.hesitant = hesitant;
+  lines.pausing = pausing;
   if (pause_at > 0) {
     const auto timer = loop.after(Millis{1}, [&] {
-      EXPECT_EQ(lines.lines.size(), pause_at) << "nothing is handed out while paused";
+      EXPECT_EQ(lines.lines.size(), pause_at) << "no line is passed on while paused";
       input.resume();
     });
     loop.run();

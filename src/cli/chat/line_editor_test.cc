@@ -14,7 +14,7 @@ using enum EditorKey;
 EditResult type(LineEditor& editor, std::string_view text) { return editor.insert(text); }
 
 /// The line with the cursor as `|`.
-std::string shown(const LineEditor& editor) {
+std::string text_with_cursor(const LineEditor& editor) {
   auto text = editor.text();
   return text.insert(editor.cursor(), "|");
 }
@@ -38,14 +38,14 @@ TEST(LineEditor, InsertsAndErasesAtCursor) {
   type(editor, "hello wrld");
   for (int i = 0; i < 3; ++i) editor.press(Left);
   type(editor, "o");
-  EXPECT_EQ(shown(editor), "hello wo|rld");
+  EXPECT_EQ(text_with_cursor(editor), "hello wo|rld");
   editor.press(Home);
   editor.press(Delete);
   type(editor, "J");
-  EXPECT_EQ(shown(editor), "J|ello world");
+  EXPECT_EQ(text_with_cursor(editor), "J|ello world");
   editor.press(End);
   editor.press(Backspace);
-  EXPECT_EQ(shown(editor), "Jello worl|");
+  EXPECT_EQ(text_with_cursor(editor), "Jello worl|");
   EXPECT_EQ(editor.press(Delete), EditResult::Refused);
 }
 
@@ -53,20 +53,20 @@ TEST(LineEditor, MovesAndKillsByWords) {
   LineEditor editor;
   type(editor, "one two-three four");
   editor.press(WordLeft);
-  EXPECT_EQ(shown(editor), "one two-three |four");
+  EXPECT_EQ(text_with_cursor(editor), "one two-three |four");
   editor.press(WordLeft);
-  EXPECT_EQ(shown(editor), "one two-|three four");
+  EXPECT_EQ(text_with_cursor(editor), "one two-|three four");
   editor.press(KillWordBack);
-  EXPECT_EQ(shown(editor), "one |three four");
+  EXPECT_EQ(text_with_cursor(editor), "one |three four");
   editor.press(End);
   editor.press(Yank);
-  EXPECT_EQ(shown(editor), "one three fourtwo-|");
+  EXPECT_EQ(text_with_cursor(editor), "one three fourtwo-|");
   editor.press(Home);
   editor.press(WordRight);
   editor.press(KillToEnd);
-  EXPECT_EQ(shown(editor), "one|");
+  EXPECT_EQ(text_with_cursor(editor), "one|");
   editor.press(KillToStart);
-  EXPECT_EQ(shown(editor), "|");
+  EXPECT_EQ(text_with_cursor(editor), "|");
 }
 
 TEST(LineEditor, MovesOverComposedCharacterInOneStep) {
@@ -74,13 +74,13 @@ TEST(LineEditor, MovesOverComposedCharacterInOneStep) {
   type(editor, "日e\u0301👩\u200d💻x");
   editor.press(Left);
   editor.press(Left);
-  EXPECT_EQ(shown(editor), "日e\u0301|👩\u200d💻x");
+  EXPECT_EQ(text_with_cursor(editor), "日e\u0301|👩\u200d💻x");
   editor.press(Backspace);
-  EXPECT_EQ(shown(editor), "日|👩\u200d💻x");
+  EXPECT_EQ(text_with_cursor(editor), "日|👩\u200d💻x");
   editor.press(Delete);
-  EXPECT_EQ(shown(editor), "日|x");
+  EXPECT_EQ(text_with_cursor(editor), "日|x");
   editor.press(Backspace);
-  EXPECT_EQ(shown(editor), "|x");
+  EXPECT_EQ(text_with_cursor(editor), "|x");
 }
 
 TEST(LineEditor, DropsControlCharacters) {
@@ -113,7 +113,7 @@ TEST(LineEditor, RecallsHistoryAndKeepsDraft) {
   EXPECT_EQ(editor.press(Older), EditResult::Refused);
   editor.press(Newer);
   editor.press(Newer);
-  EXPECT_EQ(shown(editor), "draft|");
+  EXPECT_EQ(text_with_cursor(editor), "draft|");
   EXPECT_EQ(editor.press(Newer), EditResult::Refused);
 }
 
@@ -132,7 +132,7 @@ TEST(LineEditor, SearchesHistoryAndRestoresDraft) {
   EXPECT_EQ(editor.press(Search), EditResult::Refused);
   EXPECT_TRUE(editor.search_failed());
   editor.press(Cancel);
-  EXPECT_EQ(shown(editor), "draft|");
+  EXPECT_EQ(text_with_cursor(editor), "draft|");
   editor.press(Search);
   type(editor, "test");
   EXPECT_EQ(editor.press(Enter), EditResult::Entered);
@@ -151,12 +151,12 @@ TEST(LineEditor, MovesWithinOneRowOfSeveral) {
   LineEditor editor;
   type(editor, "one\ntwo");
   editor.press(Home);
-  EXPECT_EQ(shown(editor), "one\n|two");
+  EXPECT_EQ(text_with_cursor(editor), "one\n|two");
   editor.press(Left);
   editor.press(Home);
-  EXPECT_EQ(shown(editor), "|one\ntwo");
+  EXPECT_EQ(text_with_cursor(editor), "|one\ntwo");
   editor.press(End);
-  EXPECT_EQ(shown(editor), "one|\ntwo");
+  EXPECT_EQ(text_with_cursor(editor), "one|\ntwo");
 }
 
 TEST(LineHistory, KeepsNewestWithinBounds) {
@@ -181,9 +181,9 @@ constexpr bool kTyping = true, kEmpty = false;
 
 TEST(ChatRecipient, FallsBackToPreviousWhenChosenNameIsUnknown) {
   ChatRecipient to{"Bob"};
-  to.choose("Nobody");
+  to.choose("Zoe");
   to.on_sent("1");
-  to.choose("Nobody");
+  to.choose("Zoe");
   to.on_sent("2");
   to.on_unknown_recipient("1", kEmpty);
   EXPECT_EQ(to.name(), "Bob");
@@ -193,7 +193,7 @@ TEST(ChatRecipient, FallsBackToPreviousWhenChosenNameIsUnknown) {
 
 TEST(ChatRecipient, LateRefusalChangesNothingWhenAnotherWasNamedSince) {
   ChatRecipient to{"Alice"};
-  to.choose("Nobody");
+  to.choose("Zoe");
   to.on_sent("1");
   to.choose("Carol");
   to.on_sent("2");
@@ -205,7 +205,7 @@ TEST(ChatRecipient, LateRefusalChangesNothingWhenAnotherWasNamedSince) {
 
 TEST(ChatRecipient, LateRefusalChangesNothingWhenAnotherWroteSince) {
   ChatRecipient to{"Alice"};
-  to.choose("Nobody");
+  to.choose("Zoe");
   to.on_sent("1");
   to.on_message_from("Carol", kEmpty);
   to.on_unknown_recipient("1", kTyping);
@@ -216,10 +216,10 @@ TEST(ChatRecipient, LateRefusalChangesNothingWhenAnotherWroteSince) {
 
 TEST(ChatRecipient, LateRefusalKeepsRecipientOfCurrentLine) {
   ChatRecipient to{"Alice"};
-  to.choose("Nobody");
+  to.choose("Zoe");
   to.on_sent("1");
   to.on_unknown_recipient("1", kTyping);
-  EXPECT_EQ(to.name(), "Nobody");
+  EXPECT_EQ(to.name(), "Zoe");
   to.on_line_end();
   EXPECT_EQ(to.name(), "Alice");
   to.choose("Bobb");
@@ -230,7 +230,7 @@ TEST(ChatRecipient, LateRefusalKeepsRecipientOfCurrentLine) {
 
 TEST(ChatRecipient, LateRefusalKeepsSenderWhoWroteDuringTyping) {
   ChatRecipient to{"Alice"};
-  to.choose("Nobody");
+  to.choose("Zoe");
   to.on_sent("1");
   to.on_message_from("Carol", kTyping);
   to.on_unknown_recipient("1", kTyping);
@@ -250,7 +250,7 @@ TEST(ChatRecipient, IsLastSenderButStaysDuringTyping) {
   to.on_message_from("Carol", false);
   EXPECT_EQ(to.name(), "Carol");
   to.on_message_from("Dave", true);
-  EXPECT_EQ(to.name(), "Carol") << "her name stands before the words";
+  EXPECT_EQ(to.name(), "Carol") << "the line starts with her name";
   to.on_line_end();
   EXPECT_EQ(to.name(), "Dave");
   to.on_message_from("Eve", true);

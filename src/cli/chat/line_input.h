@@ -18,14 +18,14 @@
 namespace relay::cli {
 
 inline constexpr std::size_t kMaxLineBytes = 512 * 1024;
-inline constexpr std::size_t kDroppedLineSample = 1024;  // kept of each end of a line that is too long
+inline constexpr std::size_t kDroppedLineSample = 1024;  // of each end of a line that is too long
 
 class LineListener {
  public:
   virtual ~LineListener() = default;
   virtual void on_line(std::string_view line) = 0;  // without its line end
   /// Its first and last bytes, which may identify it.
-  virtual void on_line_too_long(std::string_view beginning, std::string_view end) = 0;
+  virtual void on_line_too_long(std::string_view start, std::string_view end) = 0;
   virtual void on_input_ended() = 0;
 };
 

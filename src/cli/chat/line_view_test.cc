@@ -1,4 +1,4 @@
-/// What a person sees is asked of the terminal model, not of the bytes.
+/// The screen is checked in the terminal model, not in the bytes.
 #include "cli/chat/line_view.h"
 
 #include <gtest/gtest.h>
@@ -18,10 +18,10 @@ TEST(TextCells, CountsColumnsAsTerminalsDo) {
     return all;
   };
   EXPECT_EQ(columns("a日e\u0301"), (std::vector<std::size_t>{1, 2, 1}));
-  EXPECT_EQ(columns("👩\u200d💻"), (std::vector<std::size_t>{10})) << "the joiner is shown, as everywhere";
+  EXPECT_EQ(columns("👩\u200d💻"), (std::vector<std::size_t>{10})) << "the joiner is visible, as everywhere";
   EXPECT_EQ(columns("❤\uFE0F"), (std::vector<std::size_t>{2}));
-  EXPECT_EQ(columns("\x1b"), (std::vector<std::size_t>{2})) << "shown as ^[";
-  EXPECT_EQ(columns("\u202e").front(), 6U) << "a mark that turns text around is shown";
+  EXPECT_EQ(columns("\x1b"), (std::vector<std::size_t>{2})) << "displayed as ^[";
+  EXPECT_EQ(columns("\u202e").front(), 6U) << "bidirectional marks are visible";
   EXPECT_EQ(columns("\n\t"), (std::vector<std::size_t>{0, 1}));
 }
 
@@ -34,7 +34,7 @@ class LineViewTest : public testing::Test {
   void draw(std::string_view text, std::size_t cursor = std::string_view::npos) {
     screen_.feed(view_.draw(kPrompt, text, std::min(cursor, text.size())));
   }
-  /// The rows that are not empty, without what stands behind them.
+  /// The rows that are not empty, without trailing spaces.
   std::vector<std::string> rows() {
     std::vector<std::string> all;
     for (int row = 0; row < screen_.size().rows; ++row) {
@@ -114,7 +114,7 @@ TEST_F(LineViewTest, ControlCharactersAreShownNotExecuted) {
   expect_cursor(0, 12);
 }
 
-/// Terminals that break rows anew when they become narrower: what we drew then takes more of them.
+/// A terminal that wraps rows again when it becomes narrower: the drawn line then takes more rows.
 TEST_F(LineViewTest, NarrowerTerminalIsClearedFromStartOfLine) {
   use(40, 10);
   draw(std::string(30, 'x'));

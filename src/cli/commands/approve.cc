@@ -14,8 +14,8 @@ ExitCode send_answer(const Invocation& invocation, Context& context, PromptAnswe
   answer.agent = invocation.argument(0);
   answer.prompt = invocation.value("--prompt").value_or("");
   const auto prompt = RELAY_CLI_TRY(answer_prompt(context, answer));
-  print_sentence(relay::format("{}  {}: {}\n", done, sanitize(answer.agent, Lines::Join),
-                               sanitize(string_member(prompt, "summary").value_or(""), Lines::Join)));
+  print_wrapped(relay::format("{}  {}: {}\n", done, sanitize(answer.agent, Lines::Join),
+                              sanitize(string_member(prompt, "summary").value_or(""), Lines::Join)));
   return ExitCode::Ok;
 }
 
@@ -33,13 +33,13 @@ ExitCode answer(const Invocation& invocation, Context& context) {
 }
 
 constexpr Argument kAgent[] = {
-    {.name = "NAME", .description = "the agent that asks", .completes = CompletionKind::Permissions},
+    {.name = "NAME", .description = "the agent with the prompt", .completes = CompletionKind::Permissions},
 };
 constexpr Argument kAgentAndChoices[] = {
-    {.name = "NAME", .description = "the agent that asks", .completes = CompletionKind::Questions},
+    {.name = "NAME", .description = "the agent with the prompt", .completes = CompletionKind::Questions},
     {.name = "TEXT", .arity = Arity::Many, .description = "one answer for each question, in order"},
 };
-constexpr Option kPrompt{.name = "--prompt", .value = "ID", .description = "which prompt, when the agent has several"};
+constexpr Option kPrompt{.name = "--prompt", .value = "ID", .description = "the prompt, when the agent has several"};
 constexpr Option kApproveOptions[] = {kPrompt};
 constexpr Option kDenyOptions[] = {kPrompt,
                                    {.name = "--message", .value = "TEXT", .description = "the reason, for the agent"}};
@@ -54,7 +54,7 @@ const Command kApprove = {
     .arguments = kAgent,
     .options = kApproveOptions,
     .example = "agent-relay approve Bob",
-    .details = "Approves this request only. Refused when the agent no longer asks: nothing is approved in advance.",
+    .details = "Approves only the pending request. Refused when there is none: nothing is approved in advance.",
     .run = approve,
 };
 

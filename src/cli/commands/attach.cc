@@ -53,8 +53,8 @@ const Command kAttach = {
     .example = "agent-relay attach Bob --view",
     .details =
         "Shows the screen as it is and then live, on any terminal. Leave with Ctrl-] (with --view also with q); the\n"
-        "agent keeps running. Your typing is the user's: messages stay pending meanwhile. An agent without a terminal\n"
-        "of its own takes the size of the terminal that drives it.",
+        "agent keeps running. While you type, messages to the agent stay pending. An agent without its own terminal\n"
+        "takes the size of the terminal that drives it.",
     .run = run,
 };
 

@@ -21,7 +21,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto ids = RELAY_CLI_TRY(resolve_deliveries(connection, id, is_pending, "is pending"));
   std::vector<std::string> deliveries;
-  std::map<std::string, std::string> stale;  // final already, or cannot be taken back: the history shows which
+  std::map<std::string, std::string> stale;  // final already, or cannot be returned: the history shows which
   std::optional<protocol::Nack> refusal;
   for (const auto& delivery : ids) {
     json::object order = {{"action", "cancel"}, {"deliveryId", delivery}};
@@ -66,9 +66,10 @@ const Command kCancel = {
     .listed = false,
     .example = "agent-relay cancel 7kq2m9xa --reason \"done already\"",
     .details =
-        "A delivery that the recipient's session has received is requested back from it, and the command waits a\n"
-        "moment for the response. Exits with 0 when it was cancelled, 1 when it was too late, 4 when the session has\n"
-        "not responded yet, 5 when it never can.",
+        "When the recipient's session already has the delivery, the command requests it back and waits briefly for "
+        "the\n"
+        "response. Exits with 0 when it was cancelled, 1 when it was too late, 4 when the session has not responded\n"
+        "yet, 5 when the session cannot return it.",
     .needs_daemon = true,
     .run = run,
 };

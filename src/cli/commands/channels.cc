@@ -84,8 +84,8 @@ ExitCode change(DaemonConnection& connection, const std::string& channel, const 
   if (as_json)
     print(json::serialize(json::object{{"channel", channel}, {"name", member}, {"member", in}}) + "\n");
   else
-    print_sentence(relay::format("{} {} {}\n", sanitize(member, Lines::Join), join ? "joined" : "left",
-                                 sanitize(channel, Lines::Join)));
+    print_wrapped(relay::format("{} {} {}\n", sanitize(member, Lines::Join), join ? "joined" : "left",
+                                sanitize(channel, Lines::Join)));
   return ExitCode::Ok;
 }
 
@@ -132,7 +132,7 @@ constexpr Argument kArguments[] = {
 constexpr Option kOptions[] = {
     {.name = "--name",
      .value = "NAME",
-     .description = "who joins or leaves; default $AGENT_RELAY_NAME, $USER or human",
+     .description = "the member that joins or leaves; default $AGENT_RELAY_NAME, $USER or human",
      .completes = CompletionKind::Agents},
     {.name = "--limit", .value = "N", .description = "history: the newest N messages (default 20)"},
     kJsonOption,
@@ -149,7 +149,7 @@ const Command kChannels = {
     .options = kOptions,
     .example = "agent-relay channels join '#dev' && agent-relay send '#dev' \"the build is green\"",
     .details =
-        "A message to a channel reaches its members; offline members get it when they are back. Channel names are\n"
+        "A message to a channel reaches its members; offline members get it when they connect. Channel names are\n"
         "case-insensitive.",
     .needs_daemon = true,
     .run = run,

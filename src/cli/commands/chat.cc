@@ -51,8 +51,8 @@ const Command kChat = {
         "line is its recipient: the one you addressed last, or the last one who wrote to you. The first line to an\n"
         "agent that waits for an answer (`send --ask`) is that answer. When the lines come from a file or a pipe, a\n"
         "failed line sets the exit code.\n"
-        "What you type has your authority, whatever --name says; replies go to that name. Lines typed while the\n"
-        "daemon is down are stored on disk and sent when it is back.",
+        "What you type has your authority under any --name; replies go to that name. Lines typed while the daemon is\n"
+        "down are stored on disk and sent when it runs again.",
     .needs_daemon = true,
     .run = run,
 };

@@ -15,7 +15,7 @@
 namespace relay::cli {
 namespace {
 
-std::string shown_value(const config::Settings& settings, const config::SettingRow& row) {
+std::string display_value(const config::Settings& settings, const config::SettingRow& row) {
   const auto text = sanitize(settings.text(row.setting), Lines::Join);
   return text.empty() ? "(none)" : text;
 }
@@ -36,11 +36,11 @@ std::optional<std::string> other_value_in_use(const DaemonState& daemon, const c
   return found->second == settings.text(row.setting) ? std::nullopt : std::optional{found->second};
 }
 
-/// The commands that make the daemon use the value shown.
+/// The commands that make the daemon use the listed value.
 std::string apply_command(const DaemonState& daemon, const config::Settings& settings, const config::SettingRow& row) {
-  const bool of_a_process =
+  const bool set_at_start =
       settings.source(row.setting) == config::Source::Variable || daemon.overridden.contains(std::string{row.name});
-  switch (of_a_process ? config::Applies::OnRestart : row.applies) {
+  switch (set_at_start ? config::Applies::OnRestart : row.applies) {
     case config::Applies::OnSave: return "agent-relay reload, or automatically in a moment";
     case config::Applies::OnReload:
     case config::Applies::NewSessions: return "agent-relay reload";
@@ -100,7 +100,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
                             : std::vector<std::string>{"SETTING", "VALUE", "MEANING"}};
   std::vector<std::string> pending;
   for (const auto& row : config::setting_table()) {
-    auto value = shown_value(settings, row);
+    auto value = display_value(settings, row);
     if (const auto other = other_value_in_use(daemon, settings, row)) {
       value = context.paint(Color::Yellow, value + " *");
       pending.push_back(relay::format("* {}: the daemon uses {}; {}\n", row.name,
@@ -111,7 +111,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
                  with_source ? settings.origin(row.setting) : std::string{row.description}});
   }
   print(columns.text(context.paint, context.width()));
-  for (const auto& line : pending) print_sentence(line);
+  for (const auto& line : pending) print_wrapped(line);
   return ExitCode::Ok;
 }
 

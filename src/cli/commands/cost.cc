@@ -81,7 +81,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Option kOptions[] = {
     {.name = "--since", .value = "TIME", .description = "only the last 10m, 2h, 7d"},
-    {.name = "--agent", .value = "NAME", .description = "only NAME", .completes = CompletionKind::Agents},
+    {.name = "--agent", .value = "NAME", .description = "only tokens of NAME", .completes = CompletionKind::Agents},
     {.name = "--by",
      .value = "WHAT",
      .description = "group by (default agent)",
@@ -100,9 +100,8 @@ const Command kCost = {
     .options = kOptions,
     .example = "agent-relay cost --since 24h --by model",
     .details =
-        "Tokens come from the agents' own transcripts; each response counts once. Prices come with the program; those\n"
-        "in cost-models.json of the home directory replace them. A cost that the agent itself reports takes\n"
-        "precedence.",
+        "Tokens come from the agents' own transcripts; each response counts once. To replace the built-in\n"
+        "prices, write cost-models.json in the home directory. A cost that the agent itself reports takes precedence.",
     .needs_daemon = true,
     .run = run,
 };

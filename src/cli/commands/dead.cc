@@ -1,4 +1,4 @@
-/// `agent-relay dead`: what ended without being delivered, and its redelivery.
+/// `agent-relay dead`: undelivered messages, and their redelivery.
 #include <algorithm>
 #include <limits>
 
@@ -17,7 +17,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr std::size_t kMinDeadBody = 10;  // columns; with less room the body gets a line of its own
+constexpr std::size_t kMinDeadBody = 10;  // columns; with less room the body gets a separate line
 constexpr std::size_t kDeadIndent = 4;
 
 constexpr std::int64_t kDefaultRows = 50;
@@ -41,7 +41,7 @@ Result<std::vector<json::object>> query_dead(DaemonConnection& connection, const
     if (const auto error = string_member(answer, "error")) return fail(Errc::Refused, "the daemon refused: " + *error);
     const auto* deliveries = array_member(answer, "deliveries");
     if (deliveries == nullptr)
-      return fail(Errc::BadResponse, "the daemon's answer has no deliveries; are both of one version?");
+      return fail(Errc::BadResponse, "the daemon's response has no deliveries; it may have another version");
     for (const auto* delivery : objects_in(answer, "deliveries")) all.push_back(*delivery);
     const auto oldest = all.empty() ? 0 : integer_member(all.back(), "key").value_or(0);
     if (!bool_member(answer, "more").value_or(false) || deliveries->empty() || oldest <= 0 || oldest >= before) break;
@@ -66,11 +66,11 @@ std::string dead_text(const json::object& delivery, const Context& context) {
   if (narrow) text = fold(text, context.columns, kDeadIndent);
   text +=
       (narrow ? "\n" + std::string(kDeadIndent, ' ') : "  ") + truncate(display_field(delivery, "body"), room) + "\n";
-  auto why = display_field(delivery, "reason");
-  if (why.empty()) why = "no reason given";
+  auto reason = display_field(delivery, "reason");
+  if (reason.empty()) reason = "no reason given";
   if (const auto attempts = integer_member(delivery, "attempts").value_or(0); attempts > 1)
-    why += relay::format(" ({} attempts)", attempts);
-  for (const auto& line : wrap(why, context.columns - kDeadIndent))
+    reason += relay::format(" ({} attempts)", attempts);
+  for (const auto& line : wrap(reason, context.columns - kDeadIndent))
     text += relay::format("    {}\n", paint(Color::Dim, line));
   return text;
 }
@@ -84,8 +84,8 @@ ExitCode list(const Invocation& invocation, Context& context) {
   auto connection = RELAY_CLI_TRY(join_workspace(context));
   const auto deliveries = RELAY_CLI_TRY(query_dead(connection, name, limit));
   if (deliveries.empty() && !name.empty())
-    if (const auto sentence = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !sentence.empty())
-      return report_error(sentence, ExitCode::Failed);
+    if (const auto error = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !error.empty())
+      return report_error(error, ExitCode::Failed);
   if (invocation.has("--json")) {
     print(json::serialize(json::object{{"deliveries", json::array(deliveries.begin(), deliveries.end())}}) + "\n");
     return ExitCode::Ok;
@@ -125,8 +125,8 @@ void print_redelivered(const Redelivered& redelivered, bool as_json) {
                                      {"deliveryIds", json::array(redelivered.ids.begin(), redelivered.ids.end())}}) +
         "\n");
   for (const auto& id : redelivered.ids) print(relay::format("redelivered as {}\n", sanitize(id, Lines::Join)));
-  if (const auto shown = static_cast<std::int64_t>(redelivered.ids.size()); redelivered.count > shown)
-    print(relay::format("and {} more\n", redelivered.count - shown));
+  if (const auto listed = static_cast<std::int64_t>(redelivered.ids.size()); redelivered.count > listed)
+    print(relay::format("and {} more\n", redelivered.count - listed));
 }
 
 ExitCode redeliver(const Invocation& invocation, Context& context) {
@@ -178,8 +178,8 @@ constexpr Argument kArguments[] = {
      .completes = CompletionKind::Agents},
 };
 constexpr Option kOptions[] = {
-    {.name = "--all", .description = "redeliver: all that are dead, failed or expired"},
-    {.name = "--in-doubt", .description = "with --all: those in doubt too, which may arrive twice"},
+    {.name = "--all", .description = "redeliver: all dead, failed and expired deliveries"},
+    {.name = "--in-doubt", .description = "with --all: also those in doubt, which may arrive twice"},
     {.name = "--limit", .value = "N", .description = "the newest N (default 50)"},
     kJsonOption,
 };
@@ -196,8 +196,8 @@ const Command kDead = {
     .options = kOptions,
     .example = "agent-relay dead redeliver d-7kq2m9xa",
     .details =
-        "Lists deliveries that failed, expired, used up their attempts, or are in doubt (it is not known whether the\n"
-        "agent has the message), with the reason. `dead redeliver` sends the message again as a new delivery, by the\n"
+        "Lists deliveries that failed, expired, used up their attempts, or are in doubt (the agent may or may not\n"
+        "have the message), with the reason. `dead redeliver` sends the message again as a new delivery, by the\n"
         "id of the delivery (d-...) or of the message.",
     .needs_daemon = true,
     .run = run,

@@ -45,14 +45,14 @@ const Command kDoctor = {
     .name = "doctor",
     .group = Group::Inspect,
     .usage = "doctor",
-    .summary = "find problems, and say how to fix them",
+    .summary = "find problems and show how to fix them",
     .hint = "[--json]",
     .options = kOptions,
     .example = "agent-relay doctor",
     .details =
         "Checks the home directory, configuration, disk, clock, sockets, store, daemon, HTTP, limits of descriptors\n"
-        "and inotify, services, agents and their versions, profiles, hooks and MCP, and changes nothing. Asks each\n"
-        "installed agent for its version. Exits with 1 when there is a problem.",
+        "and inotify, services, agents and their versions, profiles, hooks and MCP, and changes nothing. Runs each\n"
+        "installed agent to get its version. Exits with 1 when there is a problem.",
     .run = run,
 };
 

@@ -36,7 +36,7 @@ std::vector<std::string> all_host_directories(const Context& context) {
 
 ExitCode stop_daemon(DaemonConnection& daemon, const Context& context) {
   RELAY_CLI_TRY(shut_down_daemon(daemon));
-  print_sentence("the daemon has stopped\n");
+  print_wrapped("the daemon has stopped\n");
   mention_detached(all_host_directories(context), "all projects");
   return ExitCode::Ok;
 }
@@ -57,7 +57,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Ok;
   }
   RELAY_CLI_TRY(close_workspace(*daemon, root));
-  print_sentence(relay::format(
+  print_wrapped(relay::format(
       "the workspace of {} is closed; the daemon keeps running; stop it with: agent-relay down --all\n", root));
   mention_detached({context.project.hosts}, "this project");
   return ExitCode::Ok;

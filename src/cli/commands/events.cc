@@ -166,7 +166,7 @@ constexpr Option kOptions[] = {
     {.name = "--agent", .value = "NAME", .description = "only events of NAME", .completes = CompletionKind::Agents},
     {.name = "--topic", .value = "TOPIC", .description = "only messages about TOPIC"},
     {.name = "--session", .value = "ID", .description = "only events of one session"},
-    {.name = "--since", .value = "WHEN", .description = "all since 10m or 2h ago, or after an event: #42"},
+    {.name = "--since", .value = "WHEN", .description = "all events of the last 10m or 2h, or after an event: #42"},
     {.name = "--limit", .value = "N", .description = "at most N (default: the newest 50, or all since)"},
     {.name = "--json", .description = "print one JSON object per line"},
 };

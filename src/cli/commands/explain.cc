@@ -13,6 +13,7 @@
 #include "cli/wire/workspace.h"
 #include "config/settings.h"
 #include "profiles/registry.h"
+#include "protocol/control.h"
 
 namespace relay::cli {
 namespace {
@@ -47,7 +48,7 @@ std::string meaning_of(std::string_view state, const json::object& answer) {
   if (display_field(answer, "profile") == profiles::kGeneric)
     return "no profile for this program: relay commands at the start of its lines are read, but nothing is typed into "
            "it; write a profile (docs/spec/profiles.md), or let it read $AGENT_RELAY_INBOX";
-  return "not known to be ready; nothing is typed";
+  return "it is unknown whether it is ready; nothing is typed";
 }
 
 /// The interfaces in use, the ones that failed, and the tokens used.
@@ -66,8 +67,8 @@ void add_interfaces(Table& facts, const json::object& answer) {
     facts.add({"delivery", modes});
     if (const auto prompts = display_field(*interfaces, "prompts"); !prompts.empty()) facts.add({"prompts", prompts});
   }
-  if (const auto* broken = array_member(answer, "failedInterfaces"))
-    for (const auto& value : *broken)
+  if (const auto* failed = array_member(answer, "failedInterfaces"))
+    for (const auto& value : *failed)
       if (const auto* one = value.if_object())
         facts.add({"failed", display_field(*one, "via") + ": " + display_field(*one, "reason")});
   if (const auto failure = display_field(answer, "lastFailure"); !failure.empty()) facts.add({"last failure", failure});
@@ -86,9 +87,9 @@ void add_prompts(Table& facts, const json::object& answer, std::string_view agen
   for (const auto* prompt : objects_in(answer, "prompts")) {
     const auto id = display_field(*prompt, "id");
     const auto summary = display_field(*prompt, "summary");
-    const auto shown = truncate(summary, kPromptColumns);
-    facts.add({"asks", shown});
-    if (shown != summary) facts.add({"", relay::format("full text: agent-relay attach {} --print", agent)});
+    const auto line = truncate(summary, kPromptColumns);
+    facts.add({"prompt", line});
+    if (line != summary) facts.add({"", relay::format("full text: agent-relay attach {} --print", agent)});
     if (!bool_member(*prompt, "canAnswer").value_or(true))
       facts.add({"", relay::format("answer it on the agent's screen: agent-relay attach {}", agent)});
     else if (display_field(*prompt, "kind") == "permission")
@@ -121,19 +122,19 @@ json::object permissions_for(std::string_view agent, const Context& context) {
 struct ModeMeaning {
   std::string_view profile, mode, meaning;
 };
-constexpr std::string_view kAsksNothing = "it asks you nothing";
+constexpr std::string_view kNeverAsks = "it never asks you";
 constexpr ModeMeaning kModeMeanings[] = {
     {"claude", "acceptEdits", "it edits files without asking, and its own dialog asks you about the rest"},
     {"claude", "auto", "its own check approves or denies, and its dialog asks you only about the rest"},
     {"claude", "plan", "it reads and plans, and its own dialog asks you before it changes anything"},
     {"claude", "dontAsk", "it denies what its own rules do not allow, without asking you"},
-    {"claude", "bypassPermissions", kAsksNothing},
-    {"codex", "never", kAsksNothing},
+    {"claude", "bypassPermissions", kNeverAsks},
+    {"codex", "never", kNeverAsks},
     {"codex", "on-failure", "its own dialog asks you when its sandbox stopped a command"},
     {"codex", "on-request", "its own dialog asks you when it wants more than its sandbox allows"},
     {"codex", "untrusted", "its own dialog asks you before every command it does not trust"},
     {"gemini", "auto_edit", "it edits files without asking, and its own dialog asks you about the rest"},
-    {"gemini", "yolo", kAsksNothing},
+    {"gemini", "yolo", kNeverAsks},
 };
 
 /// The mode dates from the start or the last hook; a key pressed since may have changed it.
@@ -143,8 +144,8 @@ std::string own_mode_text(const json::object& answer) {
   std::string_view meaning =
       mode == "default" ? "its own dialog asks you" : "the agent decides what its own dialog asks you";
   const auto profile = display_field(answer, "profile");
-  for (const auto& known : kModeMeanings)
-    if (known.profile == profile && known.mode == mode) meaning = known.meaning;
+  for (const auto& each : kModeMeanings)
+    if (each.profile == profile && each.mode == mode) meaning = each.meaning;
   return relay::format("mode {}: {} (as last reported)", mode, meaning);
 }
 
@@ -156,12 +157,12 @@ void add_permissions(Table& facts, const json::object& answer) {
   const auto preset = display_field(*in_force, "preset");
   const auto* rules = array_member(*in_force, "rules");
   const auto own = rules == nullptr ? 0 : rules->size();
-  std::string shown;
-  if (preset != permissions::kNoPreset) shown = relay::format("preset {}", preset);
-  if (own > 0) shown += relay::format("{}{} of your rules", shown.empty() ? "" : " and ", own);
+  std::string sources;
+  if (preset != permissions::kNoPreset) sources = relay::format("preset {}", preset);
+  if (own > 0) sources += relay::format("{}{} of your rules", sources.empty() ? "" : " and ", own);
   facts.add({"permissions", relay::format("{}; {}",
-                                          shown.empty() ? "no rule approves or denies anything"
-                                                        : shown + " (docs/permissions.md), and for the rest",
+                                          sources.empty() ? "no rule approves or denies anything"
+                                                          : sources + " (docs/permissions.md), and for the rest",
                                           own_mode_text(answer))});
   const auto* by_rules = object_member(answer, "approvedByRules");
   if (by_rules == nullptr) return;
@@ -196,28 +197,28 @@ std::string interface_of(const json::object& delivery) {
 
 /// The pending messages at the host, and the number of those that the daemon holds.
 void print_pending(const json::object& answer, const Context& context) {
-  const auto waiting = objects_in(answer, "pending");
+  const auto pending = objects_in(answer, "pending");
   const auto at_daemon = integer_member(answer, "atDaemon");
   const auto name = display_field(answer, "name");
   const bool paused = answer.contains("paused");
-  if (!waiting.empty()) {
-    print(relay::format("\n{} pending:\n", message_count(static_cast<std::int64_t>(waiting.size()))));
+  if (!pending.empty()) {
+    print(relay::format("\n{} pending:\n", message_count(static_cast<std::int64_t>(pending.size()))));
     Table rows{{}};
-    for (const auto* one : waiting)
+    for (const auto* one : pending)
       rows.add({" ", display_field(*one, "id"), "from " + display_field(*one, "from"), display_field(*one, "mode"),
                 interface_of(*one), display_field(*one, "reason")});
     print(rows.text(context.paint, context.width()));
   }
   if (at_daemon.value_or(0) > 0)
-    print_sentence(
-        relay::format("\n{}{} held by the daemon{}\n", message_count(*at_daemon), waiting.empty() ? "" : " more",
-                      paused ? relay::format(" while it is paused; resume with: agent-relay unpause {}", name)
-                             : relay::format("; see: agent-relay inbox {}", name)));
-  else if (waiting.empty() && paused && !at_daemon)
-    print_sentence(
-        "\nno messages pending here; the daemon does not respond, so the messages that it holds are not known\n");
-  else if (waiting.empty())
-    print_sentence("\nno messages pending\n");
+    print_wrapped(relay::format("\n{}{} held by the daemon{}\n", message_count(*at_daemon),
+                                pending.empty() ? "" : " more",
+                                paused ? relay::format(" while it is paused; resume with: agent-relay unpause {}", name)
+                                       : relay::format("; see: agent-relay inbox {}", name)));
+  else if (pending.empty() && paused && !at_daemon)
+    print_wrapped(
+        "\nno messages pending here; the daemon does not respond, so messages that it holds are not counted\n");
+  else if (pending.empty())
+    print_wrapped("\nno messages pending\n");
 }
 
 void print_text(const json::object& answer, const Context& context) {
@@ -225,7 +226,7 @@ void print_text(const json::object& answer, const Context& context) {
   const auto state = display_field(answer, "state");
   const Millis in_state{std::max<WallMs>(0, context.now() - integer_member(answer, "since").value_or(context.now()))};
   const auto paused = display_field(answer, "paused");
-  print_sentence(relay::format(
+  print_wrapped(relay::format(
       "{} is {} (for {}): {}\n\n", paint.name(display_field(answer, "name")), paint(Color::Bold, state),
       short_duration(in_state),
       paused.empty() ? meaning_of(state, answer) : paint(Color::Yellow, "paused; its messages are held")));
@@ -276,8 +277,7 @@ void add_daemon_view(json::object& answer, const Context& context) {
     const auto pending = integer_member(*agent, "pending").value_or(0);
     answer["atDaemon"] = std::max<std::int64_t>(0, pending - at_host);
     if (!bool_member(*agent, "paused").value_or(false) || answer.contains("paused")) continue;
-    const auto reason = string_member(*agent, "pauseReason").value_or("");
-    answer["paused"] = reason.empty() ? "paused by a person" : relay::format("paused by a person: {}", reason);
+    answer["paused"] = protocol::describe_pause(string_member(*agent, "pauseReason").value_or(""));
   }
 }
 

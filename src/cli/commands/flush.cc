@@ -30,18 +30,18 @@ ExitCode run(const Invocation& invocation, Context& context) {
     print(json::serialize(json::object{{"name", name}, {"count", done.count()}}) + "\n");
     return ExitCode::Ok;
   }
-  const auto shown = sanitize(name, Lines::Join);
+  const auto agent = sanitize(name, Lines::Join);
   const bool paused = RELAY_CLI_TRY(is_paused(connection, name));
   if (done.count() == 0 && paused)
     print_notice(
-        relay::format("no held messages for {}, but it is paused; resume with: agent-relay unpause {}", shown, shown));
+        relay::format("no held messages for {}, but it is paused; resume with: agent-relay unpause {}", agent, agent));
   else if (done.count() == 0)
     print_notice(
-        relay::format("no held messages for {}; list pending ones with: agent-relay inbox {} --unread", shown, shown));
+        relay::format("no held messages for {}; list pending ones with: agent-relay inbox {} --unread", agent, agent));
   else
-    print_sentence(
-        relay::format("released {} for {}{}\n", message_count(done.count()), shown,
-                      paused ? relay::format("; it is paused: resume with: agent-relay unpause {}", shown) : ""));
+    print_wrapped(
+        relay::format("released {} for {}{}\n", message_count(done.count()), agent,
+                      paused ? relay::format("; it is paused: resume with: agent-relay unpause {}", agent) : ""));
   return ExitCode::Ok;
 }
 
@@ -67,7 +67,7 @@ const Command kFlush = {
     .listed = false,
     .example = "agent-relay flush Bob",
     .details =
-        "Releases messages sent with --mode manual, those held by the agent's policy and those waiting for a retry;\n"
+        "Releases messages sent with --mode manual, those held by the agent's policy and those due for a retry;\n"
         "they reach the agent when it is idle. A paused agent stays paused.",
     .needs_daemon = true,
     .run = run,

@@ -67,8 +67,8 @@ ExitCode run(const Invocation& invocation, Context& context) {
       RELAY_CLI_TRY(inbox_of(connection, {{"agent", name}, {"topic", invocation.value("--topic").value_or("")}},
                              invocation.has("--unread"), limit));
   if (inbox.messages.empty() && !invocation.argument(0).empty())
-    if (const auto sentence = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !sentence.empty())
-      return report_error(sentence, ExitCode::Failed);
+    if (const auto error = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !error.empty())
+      return report_error(error, ExitCode::Failed);
   if (invocation.has("--json")) {
     print_messages(inbox.messages, context, Shape::Json);
   } else {

@@ -71,7 +71,7 @@ const Command kInput = {
     .details =
         "Works like the agent's own keyboard: there is no message and no delivery history. Text is refused while the\n"
         "agent works, while a dialog is open, because Enter would answer it, and while the composer holds a draft;\n"
-        "keys are pressed whatever the screen shows.",
+        "keys are always pressed.",
     .run = run,
 };
 

@@ -65,7 +65,7 @@ class Conversation {
       if (frame->envelope.type == protocol::MessageType::Bye) return bye_reason(frame->envelope);
       if (frame->envelope.type != protocol::MessageType::AgentEvent || !is_new_message(frame->envelope.payload))
         continue;
-      if (const auto shown = show_new(connection); !shown) return shown.error();
+      if (const auto printed = print_new(connection); !printed) return printed.error();
     }
   }
 
@@ -92,7 +92,7 @@ class Conversation {
   }
 
   /// Events have the text redacted and truncated; the stored messages have it whole.
-  Result<void> show_new(DaemonConnection& connection) {
+  Result<void> print_new(DaemonConnection& connection) {
     for (bool more = true; more;) {
       const json::object query = {{"afterKey", last_key_}, {"order", "asc"}, {"limit", protocol::kMaxQueryRows}};
       const auto answer = RELAY_TRY(connection.request(protocol::MessageType::MessagesQuery, json::serialize(query)));
@@ -126,9 +126,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto printed = RELAY_CLI_TRY(conversation.print_past(connection, limit));
   const auto name = invocation.argument(0);
   if (printed == 0 && !name.empty())
-    if (const auto sentence = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !sentence.empty()) {
-      if (!invocation.has("--follow")) return report_error(sentence, ExitCode::Failed);
-      print_notice(sentence);  // the agent may join later
+    if (const auto error = RELAY_CLI_TRY(unknown_agent_error(connection, name)); !error.empty()) {
+      if (!invocation.has("--follow")) return report_error(error, ExitCode::Failed);
+      print_notice(error);  // the agent may join later
     }
   if (!invocation.has("--follow")) return ExitCode::Ok;
   return follow([&](DaemonConnection& daemon) { return conversation.follow(daemon); }, std::move(connection), context);

@@ -26,7 +26,7 @@ ExitCode list(DaemonConnection& connection, bool as_json, const Context& context
   }
   for (const auto* breaker : breakers) {
     const auto until = time_in(*breaker, "until");
-    print_sentence(relay::format(
+    print_wrapped(relay::format(
         "{} {} {}  stopped {}{}; {} refused\n", context.paint.name(display_field(*breaker, "from")), marks().arrow,
         context.paint.name(display_field(*breaker, "to")), short_time(time_in(*breaker, "at"), context.now()),
         until > 0 ? relay::format(", until {}", short_time(until, context.now())) : "",
@@ -51,7 +51,7 @@ ExitCode reset(DaemonConnection& connection, const Invocation& invocation) {
   else if (done.count() == 0)
     print_notice("no such pair is stopped");
   else
-    print_sentence(done.count() == 1 ? "reset 1 pair\n" : relay::format("reset {} pairs\n", done.count()));
+    print_wrapped(done.count() == 1 ? "reset 1 pair\n" : relay::format("reset {} pairs\n", done.count()));
   return ExitCode::Ok;
 }
 
@@ -70,7 +70,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 constexpr Argument kArguments[] = {
     {.name = "[VERB]",
      .arity = Arity::Optional,
-     .description = "reset; default: list the blocked pairs and the reasons",
+     .description = "reset; default: list the stopped pairs and the reasons",
      .choices = "reset"},
     {.name = "[FROM]",
      .arity = Arity::Optional,
@@ -95,8 +95,8 @@ const Command kLoops = {
     .listed = false,
     .example = "agent-relay loops reset Alice Bob",
     .details =
-        "Until the block ends or is reset, messages from the one agent to the other are refused with LOOP and the\n"
-        "reason.",
+        "Until the stop ends or is reset, messages from one agent of the pair to the other are refused with LOOP and\n"
+        "the reason.",
     .needs_daemon = true,
     .run = run,
 };

@@ -75,9 +75,7 @@ class McpProgram final : public LineListener {
 
  private:
   void on_line(std::string_view line) override { server_.on_line(line); }
-  void on_line_too_long(std::string_view beginning, std::string_view end) override {
-    server_.on_line_too_long(beginning, end);
-  }
+  void on_line_too_long(std::string_view start, std::string_view end) override { server_.on_line_too_long(start, end); }
   void on_input_ended() override {
     input_ended_ = true;
     tools_.end_waits();
@@ -138,7 +136,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 constexpr Option kOptions[] = {
     {.name = "--name",
      .value = "NAME",
-     .description = "its name outside a hosted agent; default $AGENT_RELAY_NAME, else a generated name that it keeps"},
+     .description = "its name outside a hosted agent; default $AGENT_RELAY_NAME, else a generated, reused name"},
     {.name = "--allow-spawn", .description = "offer the tools that start and stop agents"},
 };
 

@@ -22,14 +22,14 @@ ExitCode change(const Invocation& invocation, Context& context, bool pause) {
     print(json::serialize(json::object{{"name", name}, {"paused", pause}, {"changed", changed}}) + "\n");
     return ExitCode::Ok;
   }
-  const auto shown = sanitize(name, Lines::Join);
+  const auto agent = sanitize(name, Lines::Join);
   if (!changed)
-    print_notice(pause ? relay::format("{} is already paused; resume with: agent-relay unpause {}", shown, shown)
-                       : relay::format("{} is not paused", shown));
+    print_notice(pause ? relay::format("{} is already paused; resume with: agent-relay unpause {}", agent, agent)
+                       : relay::format("{} is not paused", agent));
   else
-    print_sentence(
-        pause ? relay::format("{} is paused; messages to it are held until: agent-relay unpause {}\n", shown, shown)
-              : relay::format("{} receives messages again\n", shown));
+    print_wrapped(
+        pause ? relay::format("{} is paused; messages to it are held until: agent-relay unpause {}\n", agent, agent)
+              : relay::format("{} receives messages again\n", agent));
   return ExitCode::Ok;
 }
 
@@ -38,7 +38,7 @@ ExitCode run_unpause(const Invocation& invocation, Context& context) { return ch
 
 constexpr Argument kArguments[] = {{.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents}};
 constexpr Option kPauseOptions[] = {
-    {.name = "--reason", .value = "TEXT", .description = "the reason, shown with the pending messages"},
+    {.name = "--reason", .value = "TEXT", .description = "the reason, listed with the pending messages"},
     kJsonOption,
 };
 constexpr Option kUnpauseOptions[] = {kJsonOption};
@@ -56,7 +56,7 @@ const Command kPause = {
     .example = "agent-relay pause Bob --reason \"I am in the middle of something\"",
     .details =
         "Nothing reaches the agent until `unpause`; messages to it are accepted, stored and held. The pause survives\n"
-        "a restart of the agent or the daemon. A message that the agent already has is not taken back.\n"
+        "a restart of the agent or the daemon. A message that the agent already has is not recalled.\n"
         "An agent may pause itself and the agents it spawned; you may pause any.",
     .needs_daemon = true,
     .run = run_pause,

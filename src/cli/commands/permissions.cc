@@ -17,11 +17,12 @@ namespace {
 constexpr std::size_t kOtherColumns = 60;  // approximate width of all other columns
 constexpr std::size_t kMinColumns = 30;
 
-std::string join_choices(const json::array& words) {
+std::string join_choices(const json::array& choices) {
   std::string all;
-  for (const auto& word : words)
-    if (word.is_string())
-      all += (all.empty() ? "" : " | ") + sanitize({word.get_string().data(), word.get_string().size()}, Lines::Join);
+  for (const auto& choice : choices)
+    if (choice.is_string())
+      all +=
+          (all.empty() ? "" : " | ") + sanitize({choice.get_string().data(), choice.get_string().size()}, Lines::Join);
   return all;
 }
 
@@ -46,13 +47,13 @@ bool is_from_screen(const json::object& prompt) {
   return id.size() > 1 && id[0] == 's' && id.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
-/// The risk, the rule that asks, and where to answer.
+/// The risk, the rule that leaves it to the user, and where to answer.
 std::string reason_of(const json::object& prompt) {
   std::string all;
   for (const auto& part : {display_field(prompt, "riskReason"), display_field(prompt, "rule"), answer_hint(prompt)})
     if (!part.empty()) all += (all.empty() ? "" : "; ") + part;
   if (bool_member(prompt, "partial").value_or(false) && !is_from_screen(prompt))
-    all += (all.empty() ? "" : "; ") + relay::format("shown in part; see its screen: agent-relay attach {} --print",
+    all += (all.empty() ? "" : "; ") + relay::format("truncated; see the agent's screen: agent-relay attach {} --print",
                                                      display_field(prompt, "agent"));
   return all;
 }

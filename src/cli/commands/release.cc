@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kTimeout{15};
 constexpr std::chrono::seconds kDaemonTimeout{20};  // longer than the daemon's own timeout
 
 /// Waits until the host has closed its socket.
-Result<void> wait_until_gone(HostConnection& host, const std::string& agent) {
+Result<void> wait_for_exit(HostConnection& host, const std::string& agent) {
   const auto deadline = in(kTimeout);
   for (;;) {
     const auto event = host.next(deadline);
@@ -45,23 +45,22 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(
       find_host(context, invocation.argument(0), {.done = "released", .instead = "stop it where it runs"}));
   if (!record.detached && !record.headless)
-    return report_error(
-        relay::format("{} runs in a terminal of its own (pid {}); exit it there", record.name, record.pid),
-        ExitCode::Refused);
+    return report_error(relay::format("{} runs in its own terminal (pid {}); exit it there", record.name, record.pid),
+                        ExitCode::Refused);
   auto host = RELAY_CLI_TRY(HostConnection::open(record));
   json::object request = {{"method", "release"}, {"by", context.environment("AGENT_RELAY_NAME").value_or("human")}};
   const auto reason = invocation.value("--reason").value_or("");
   if (!reason.empty()) request["reason"] = reason;
   const auto answer = host.request(std::move(request));
-  const bool gone_already = !answer && is(answer.error(), Errc::HostGone) && !HostConnection::open(record);
+  const bool has_exited = !answer && is(answer.error(), Errc::HostGone) && !HostConnection::open(record);
   const bool refused = !answer && is(answer.error(), Errc::Refused);
   if (refused) RELAY_CLI_TRY(release_through_daemon(context, record.name, reason));
-  if (!answer && !gone_already && !refused) return report_error(answer.error());
-  if (!gone_already) RELAY_CLI_TRY(wait_until_gone(host, record.name));
+  if (!answer && !has_exited && !refused) return report_error(answer.error());
+  if (!has_exited) RELAY_CLI_TRY(wait_for_exit(host, record.name));
   if (invocation.has("--json"))
     print(json::serialize(json::object{{"name", record.name}, {"released", true}}) + "\n");
   else
-    print_sentence(relay::format("released {}\n", sanitize(record.name, Lines::Join)));
+    print_wrapped(relay::format("released {}\n", sanitize(record.name, Lines::Join)));
   return ExitCode::Ok;
 }
 
@@ -83,7 +82,7 @@ const Command kRelease = {
     .options = kOptions,
     .example = "agent-relay release Bob --reason \"the review is done\"",
     .details =
-        "Returns when the agent is gone. Messages to its name stay pending for the next agent of that name. Works\n"
+        "Returns when the agent has exited. Messages to its name stay pending for the next agent of that name. Works\n"
         "without the daemon.",
     .run = run,
 };

@@ -9,7 +9,7 @@
 namespace relay::cli {
 namespace {
 
-std::string shown(const std::string& value) { return value.empty() ? "(none)" : sanitize(value, Lines::Join); }
+std::string display_value(const std::string& value) { return value.empty() ? "(none)" : sanitize(value, Lines::Join); }
 
 ExitCode run(const Invocation& invocation, Context& context) {
   auto daemon = RELAY_CLI_TRY(connect_daemon(context));
@@ -23,14 +23,14 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Ok;
   }
   if (changes.empty()) {
-    print_sentence("the daemon reloaded its configuration; nothing changed\n");
+    print_wrapped("the daemon reloaded its configuration; nothing changed\n");
     return ExitCode::Ok;
   }
   Table columns{{"SETTING", "WAS", "IS", "APPLIES"}};
   for (const auto& change : changes) {
-    const bool waits = change.applies != describe(config::Applies::OnReload);
-    columns.add({change.setting, shown(change.from), shown(change.to),
-                 context.paint(waits ? Color::Yellow : Color::Green, change.applies)});
+    const bool is_pending = change.applies != describe(config::Applies::OnReload);
+    columns.add({change.setting, display_value(change.from), display_value(change.to),
+                 context.paint(is_pending ? Color::Yellow : Color::Green, change.applies)});
   }
   print(columns.text(context.paint, context.width()));
   for (const auto& change : changes)

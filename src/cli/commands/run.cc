@@ -35,7 +35,7 @@ class Starter {
     if (fd >= 0) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   }
   void ready(pid_t pid) { write_line(relay::format("{}{}\n", host::kReadyPrefix, pid)); }
-  void failed(const Error& why) { write_line(relay::format("{}{}\n", host::kErrorWord, why.message())); }
+  void failed(const Error& why) { write_line(relay::format("{}{}\n", host::kErrorPrefix, why.message())); }
 
  private:
   void write_line(const std::string& line) {
@@ -54,7 +54,7 @@ Result<HostRequest> parse_request(const Invocation& invocation, const Context& c
   request.profile = invocation.value("--profile").value_or("");
   if (invocation.has("--profile")) RELAY_TRY(profiles::find_profile(request.profile, user_profiles(context.home)));
   request.detached = invocation.has("--detached");
-  if (!request.detached) request.streams = pty::streams_like_ours();
+  if (!request.detached) request.streams = pty::matching_streams();
   // Without a terminal its model gets exactly what it gets without agent-relay.
   const bool headless = request.streams == pty::Streams::Inherited && !invocation.has("--tmux");
   request.instruct = headless ? invocation.has("--instructions")
@@ -170,9 +170,9 @@ constexpr Option kOptions[] = {
     {.name = "--model", .value = "MODEL", .description = "the model, for an agent that takes one"},
     {.name = "--no-start", .description = "do not start the daemon; the agent's messages are spooled until it runs"},
     {.name = "--tmux", .description = "run in a tmux session, relay-NAME; the agent keeps running after you detach"},
-    {.name = "--no-instructions", .description = "do not tell the agent how to message others"},
+    {.name = "--no-instructions", .description = "start the agent without instructions for messaging"},
     {.name = "--skip-instructions", .description = "the same as --no-instructions", .hidden = true},
-    {.name = "--instructions", .description = "tell it how to message others also without a terminal"},
+    {.name = "--instructions", .description = "give it the instructions also without a terminal"},
     {.name = "--in-tmux", .description = "run the program in a pane", .hidden = true},
     {.name = "--detached", .description = "without a terminal", .hidden = true},
     {.name = "--spawned", .description = "started by the daemon", .hidden = true},
@@ -190,18 +190,18 @@ const Command kRun = {
     .options = kOptions,
     .example = "agent-relay -n Bob claude",
     .details =
-        "`agent-relay claude` means `agent-relay run claude`: the name of a known agent runs it. Starts the daemon.\n"
+        "`agent-relay claude` is short for `agent-relay run claude`. Starts the daemon when needed.\n"
         "The agent looks and behaves as it does without agent-relay. When it writes `@relay:Bob hello` at the start\n"
         "of a line, Bob gets the message at the end of that turn. A message to the agent arrives when the agent is\n"
-        "idle; it is never typed over your draft or into a dialog. Where the agent takes instructions, it is told how\n"
-        "to message others; `agent-relay skill` prints these instructions. `agent-relay attach NAME` shows its screen\n"
-        "elsewhere. Exits when the agent exits, with its exit code.\n"
+        "idle; it is never typed over your draft or into a dialog. Agents that accept instructions get those for\n"
+        "messaging, which `agent-relay skill` prints. `agent-relay attach NAME` shows the agent's screen in another\n"
+        "terminal. Exits when the agent exits, with its exit code.\n"
         "\n"
         "When stdin or stdout is not a terminal (`claude -p hello | cat`), the program inherits the descriptors\n"
         "themselves, so its bytes, end of file and exit code are those of a run without agent-relay. Nothing is typed\n"
-        "to it and no screen is read: messages reach it through its native interfaces, or stay pending. Its model is\n"
-        "told nothing about the relay, so that it reads, counts and prints the same tokens; `--instructions` changes\n"
-        "that.",
+        "to it and no screen is read: messages reach it through its native interfaces, or stay pending. It gets no\n"
+        "instructions about the relay, so that its model reads, counts and prints the same tokens; `--instructions`\n"
+        "changes that.",
     .takes_rest = true,
     .run = run,
 };

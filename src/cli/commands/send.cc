@@ -27,7 +27,7 @@ namespace {
 constexpr Millis kDefaultWait{30'000};
 constexpr Millis kDefaultAsk{5 * 60'000};
 
-/// The proof waited for, as printed: `delivered to Bob`, `accepted by Bob`, `seen by Bob`.
+/// The requested proof, as printed: `delivered to Bob`, `accepted by Bob`, `seen by Bob`.
 std::string_view name_of(WaitFor until) {
   switch (until) {
     case WaitFor::Stored: return "sent";
@@ -43,7 +43,7 @@ WaitFor parse_wait(std::string_view word) {
   return word == "accepted" ? WaitFor::Accepted : word == "seen" ? WaitFor::Seen : WaitFor::Delivered;
 }
 
-/// On a timeout, an interrupt or a lost daemon: the progress, as far as it is known.
+/// On a timeout, an interrupt or a lost daemon: the progress so far.
 ExitCode print_timeout(const SendResult& result, const SendRequest& request, const Context& context) {
   const auto error = result.reason.empty()
                          ? relay::format("not {} within {}", name_of(request.until), short_duration(request.timeout))
@@ -55,7 +55,7 @@ ExitCode print_timeout(const SendResult& result, const SendRequest& request, con
       result.code);
 }
 
-/// The proof waited for, else the state of the delivery: a value of `status` in `log --json`.
+/// The requested proof, else the state of the delivery: a value of `status` in `log --json`.
 std::string_view reached_status(const SendResult& result, const SendRequest& request) {
   if (request.until != WaitFor::Stored) return name_of(request.until);
   if (result.recipients == 0) return "stored";
@@ -258,10 +258,11 @@ const Command kSend = {
         "transcript shows it). Exit code 4 on a timeout, with the progress so far; 5 at once for a proof that the\n"
         "recipient's session cannot give. --ask waits for a message that replies to this one, for the next message in\n"
         "its thread, or, while this is your only request to TO, for TO's next plain message, and prints it. Prints\n"
-        "the id of the message, for `trace` and `read`; --json has the state of the delivery as `status`, or the\n"
-        "proof that was waited for, and `stored` when there is no recipient.\n"
-        "A message sent again under the same --id is not sent twice: the command reports, or waits for, the result of\n"
-        "the first.\n"
+        "the id of the message, for `trace` and `read`; --json has the state of the delivery, or the requested\n"
+        "proof, as `status`; `stored` when there is no recipient.\n"
+        "A message sent again under the same --id is stored once: the command reports, or waits for, the result of "
+        "the\n"
+        "first.\n"
         "--mode: on-idle waits for the end of the agent's turn; immediate interrupts it; next-tool-call and\n"
         "next-message add the message to the agent's next input; manual holds it until the agent fetches it, or\n"
         "`flush`. A mode that the agent does not support keeps the message pending; `trace` shows the reason. An\n"

@@ -17,7 +17,7 @@ const Command kSkill = {
     .name = "skill",
     .group = Group::Plumbing,
     .usage = "skill",
-    .summary = "print the instructions that tell an agent how to message others",
+    .summary = "print the instructions for agents to message others",
     .example = "agent-relay skill >> AGENTS.md",
     .run = run,
 };

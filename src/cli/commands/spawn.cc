@@ -100,7 +100,7 @@ ExitCode print_result(const json::object& result, const Context& context, bool a
   }
   const auto name = string_member(result, "name").value_or("");
   const auto host_pid = integer_member(result, "pid").value_or(0);
-  const auto host = host::host_of(context.project.hosts, name);  // none when the agent has exited since
+  const auto host = host::find_host(context.project.hosts, name);  // none when the agent has exited since
   const auto task = string_member(result, "taskId").value_or("");
   if (as_json) {
     json::object answer = {{"name", name}, {"hostPid", host_pid}};
@@ -109,9 +109,8 @@ ExitCode print_result(const json::object& result, const Context& context, bool a
     print(json::serialize(answer) + "\n");
     return ExitCode::Ok;
   }
-  print_sentence(relay::format("started {} (pid {}){}\n", sanitize(name, Lines::Join),
-                               host ? host->agent_pid : host_pid,
-                               task.empty() ? "" : "  task " + sanitize(task, Lines::Join)));
+  print_wrapped(relay::format("started {} (pid {}){}\n", sanitize(name, Lines::Join), host ? host->agent_pid : host_pid,
+                              task.empty() ? "" : "  task " + sanitize(task, Lines::Join)));
   if (!task.empty())
     print_notice(relay::format("follow its task with: agent-relay trace {}", sanitize(task, Lines::Join)));
   return ExitCode::Ok;

@@ -57,9 +57,9 @@ ExitCode change(DaemonConnection& connection, const std::string& verb, const std
   if (as_json)
     print(json::serialize(json::object{{"topic", topic}, {"name", name}, {"subscribed", subscribed}}) + "\n");
   else
-    print_sentence(relay::format("{} {} {}\n", sanitize(name, Lines::Join),
-                                 subscribed ? "is subscribed to" : "is not subscribed to",
-                                 sanitize(topic, Lines::Join)));
+    print_wrapped(relay::format("{} {} {}\n", sanitize(name, Lines::Join),
+                                subscribed ? "is subscribed to" : "is not subscribed to",
+                                sanitize(topic, Lines::Join)));
   return ExitCode::Ok;
 }
 

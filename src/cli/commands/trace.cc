@@ -28,9 +28,9 @@ class Redrawn {
 
   void show(const json::object& trace) {
     const auto text = json_ ? json::serialize(trace) + "\n" : timeline(trace, render_context_of(context_));
-    if (text == shown_) return;
-    print((json_ || shown_.empty() ? "" : context_.to_terminal ? back() : "\n") + text);
-    shown_ = text;
+    if (text == printed_) return;
+    print((json_ || printed_.empty() ? "" : context_.to_terminal ? back() : "\n") + text);
+    printed_ = text;
   }
 
  private:
@@ -38,13 +38,13 @@ class Redrawn {
   [[nodiscard]] std::string back() const {
     winsize size{};
     const auto rows = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
-    const auto lines = std::ranges::count(shown_, '\n');
+    const auto lines = std::ranges::count(printed_, '\n');
     return lines < rows ? relay::format("\x1b[{}F\x1b[J", lines) : "\x1b[H\x1b[2J";
   }
 
   const Context& context_;
   bool json_;
-  std::string shown_;
+  std::string printed_;
 };
 
 ExitCode run(const Invocation& invocation, Context& context) {

@@ -34,10 +34,10 @@ Result<config::Settings> settings_of(const Invocation& invocation, const Context
   return settings;
 }
 
-void report_startup_error(int fd, std::string_view sentence) {
+void report_startup_error(int fd, std::string_view message) {
   if (fd < 0) return;
-  const auto line = relay::format("error: {}\n", sentence);
-  if (::write(fd, line.data(), line.size()) < 0) return;  // the reader is gone
+  const auto line = relay::format("error: {}\n", message);
+  if (::write(fd, line.data(), line.size()) < 0) return;  // the reader has closed
 }
 
 ExitCode run_in_foreground(const Invocation& invocation, Context& context, config::Settings settings) {
@@ -67,7 +67,7 @@ void warn_about(const std::vector<WorkspaceInfo>& open, const Context& context) 
 
 void print_address(const Context& context, pid_t daemon) {
   const auto http = http_service(context, daemon);
-  if (!http.url.empty()) print_sentence(relay::format("the HTTP API is at {} (see {}/docs)\n", http.url, http.url));
+  if (!http.url.empty()) print_wrapped(relay::format("the HTTP API is at {} (see {}/docs)\n", http.url, http.url));
   if (!http.error.empty()) print_notice(relay::format("the HTTP API is not served: {}; {}", http.error, kHttpFix));
 }
 
@@ -81,7 +81,7 @@ Result<void> open_in(DaemonConnection& daemon, const Invocation& invocation, Con
       print_notice(
           relay::format("{} has no effect on a running daemon; restart it with: agent-relay down --all", flag));
   warn_about(open, context);
-  print_sentence(relay::format("the daemon is up; the workspace of {} is open\n", context.project.root));
+  print_wrapped(relay::format("the daemon is up; the workspace of {} is open\n", context.project.root));
   print_address(context, peer_of(daemon).value_or(0));
   return {};
 }
@@ -96,7 +96,7 @@ Result<void> start_in_background(const Invocation& invocation, Context& context,
   const auto pid = RELAY_TRY(launch_daemon(std::move(arguments), context.home.daemon_log));
   if (auto daemon = connect_daemon(context))
     if (const auto open = list_workspaces(*daemon)) warn_about(*open, context);
-  print_sentence(relay::format("the daemon is up (pid {}); the workspace of {} is open\n", pid, context.project.root));
+  print_wrapped(relay::format("the daemon is up (pid {}); the workspace of {} is open\n", pid, context.project.root));
   print_address(context, pid);
   return {};
 }
@@ -137,7 +137,7 @@ constexpr Option kOptions[] = {
      .choices = "power|process"},
     {.name = "--storage", .value = "KIND", .description = "where to store messages", .choices = "sqlite|memory"},
     {.name = "--no-http", .description = "do not serve the HTTP API"},
-    {.name = "--ready-fd", .value = "N", .description = "say there when ready", .hidden = true},
+    {.name = "--ready-fd", .value = "N", .description = "write there when ready", .hidden = true},
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Millis kMaxWait{365LL * 24 * 3600 * 1000};
 
-/// The event is the one that `wait` waits for.
+/// The event ends the wait.
 bool is_awaited(const json::object& event, std::string_view until) {
   const auto kind = string_member(event, "event").value_or("");
   if (until == "message") return kind == "sent";
@@ -29,12 +29,12 @@ ExitCode print_event(const host::HostRecord& record, const json::object& event, 
   }
   const auto kind = string_member(event, "event").value_or("");
   if (kind == "sent")
-    print_sentence(relay::format("{} sent a message to {}\n", record.name,
-                                 sanitize(string_member(event, "to").value_or("?"), Lines::Join)));
+    print_wrapped(relay::format("{} sent a message to {}\n", record.name,
+                                sanitize(string_member(event, "to").value_or("?"), Lines::Join)));
   else if (kind == "exit")
-    print_sentence(relay::format("{} exited with code {}\n", record.name, integer_member(event, "code").value_or(0)));
+    print_wrapped(relay::format("{} exited with code {}\n", record.name, integer_member(event, "code").value_or(0)));
   else
-    print_sentence(relay::format("{} is {}\n", record.name, string_member(event, "state").value_or("?")));
+    print_wrapped(relay::format("{} is {}\n", record.name, string_member(event, "state").value_or("?")));
   return ExitCode::Ok;
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct KnownWorkspace {
+struct WorkspaceRow {
   std::string root, id;
   bool open = false;
   std::int64_t connected = 0;
@@ -41,8 +41,8 @@ WallMs last_change_in(const fs::path& directory) {
 }
 
 /// Every project that has a directory in the home, open or not.
-std::vector<KnownWorkspace> known_workspaces(const config::Home& home) {
-  std::vector<KnownWorkspace> known;
+std::vector<WorkspaceRow> saved_workspaces(const config::Home& home) {
+  std::vector<WorkspaceRow> workspaces;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator{home.projects, none}) {
     bool exists = false;
@@ -51,9 +51,9 @@ std::vector<KnownWorkspace> known_workspaces(const config::Home& home) {
     const auto root = parsed ? string_member(*parsed, "projectRoot").value_or("") : "";
     const auto id = entry.path().filename().string();
     if (!root.empty() && config::project_id(root) == id)
-      known.push_back({.root = root, .id = id, .last_used = last_change_in(entry.path())});
+      workspaces.push_back({.root = root, .id = id, .last_used = last_change_in(entry.path())});
   }
-  return known;
+  return workspaces;
 }
 
 std::vector<WorkspaceInfo> open_now(const Context& context) {
@@ -62,26 +62,26 @@ std::vector<WorkspaceInfo> open_now(const Context& context) {
   return list_workspaces(*daemon).value_or(std::vector<WorkspaceInfo>{});
 }
 
-std::string state_of(const KnownWorkspace& workspace) {
+std::string state_of(const WorkspaceRow& workspace) {
   std::error_code none;
   if (workspace.open) return "open";
   return fs::is_directory(workspace.root, none) ? "closed" : "closed, directory missing";
 }
 
 ExitCode run(const Invocation& invocation, Context& context) {
-  auto known = known_workspaces(context.home);
+  auto workspaces = saved_workspaces(context.home);
   for (const auto& open : open_now(context)) {
-    auto found = std::ranges::find(known, open.id, &KnownWorkspace::id);
-    if (found == known.end()) found = known.insert(known.end(), {.root = open.root, .id = open.id});
+    auto found = std::ranges::find(workspaces, open.id, &WorkspaceRow::id);
+    if (found == workspaces.end()) found = workspaces.insert(workspaces.end(), {.root = open.root, .id = open.id});
     found->open = true;
     found->connected = open.connected;
   }
-  std::ranges::sort(known, [](const KnownWorkspace& one, const KnownWorkspace& other) {
+  std::ranges::sort(workspaces, [](const WorkspaceRow& one, const WorkspaceRow& other) {
     return std::tuple{!one.open, -one.last_used, one.root} < std::tuple{!other.open, -other.last_used, other.root};
   });
   if (invocation.has("--json")) {
     json::array rows;
-    for (const auto& each : known) {
+    for (const auto& each : workspaces) {
       json::object row = {
           {"root", each.root}, {"projectId", each.id}, {"open", each.open}, {"connected", each.connected}};
       if (each.last_used > 0) row["lastUsed"] = text::format_iso_time(each.last_used);
@@ -91,11 +91,11 @@ ExitCode run(const Invocation& invocation, Context& context) {
     return ExitCode::Ok;
   }
   Table columns{{"ROOT", "STATE", "CONNECTED", "LAST USED", "ID"}};
-  for (const auto& each : known)
+  for (const auto& each : workspaces)
     columns.add({sanitize(each.root, Lines::Join), state_of(each),
                  each.open ? relay::format("{}", each.connected) : "-",
                  each.last_used > 0 ? short_clock(each.last_used, context.now()) : "-", each.id});
-  if (known.empty())
+  if (workspaces.empty())
     print_notice("no project has a workspace yet; open this one's with: agent-relay up");
   else
     print(columns.text(context.paint, context.width()));
@@ -116,8 +116,8 @@ const Command kWorkspaces = {
     .listed = false,
     .example = "agent-relay workspaces",
     .details =
-        "Open workspaces come first, with the number of connected agents. A closed one keeps its messages; the next\n"
-        "command in its project opens it. Does not start the daemon.",
+        "Open workspaces come first, with the number of connected agents. The messages of a closed one stay stored;\n"
+        "the next command in its project opens it. Does not start the daemon.",
     .run = run,
 };
 

@@ -243,19 +243,19 @@ CheckResult check_mcp(const Context& context) {
 }  // namespace
 
 std::optional<CheckResult> hooks_unobserved(const Context& context) {
-  const auto ours = capture::home_directory(context.environment("RELAY_HOME"), context.environment("HOME"));
+  const auto own_home = capture::home_directory(context.environment("RELAY_HOME"), context.environment("HOME"));
   auto daemon = connect_daemon(context);
-  if (!ours || !daemon) return std::nullopt;
+  if (!own_home || !daemon) return std::nullopt;
   const auto state = query_daemon_state(*daemon, context.project.root);
   std::error_code none;
-  if (!state || state->capture_home.empty() || state->capture_home == *ours ||
-      fs::equivalent(state->capture_home, *ours, none))
+  if (!state || state->capture_home.empty() || state->capture_home == *own_home ||
+      fs::equivalent(state->capture_home, *own_home, none))
     return std::nullopt;
   return note(
       "hooks",
       relay::format("agents started from here are not observed: their hooks write to {}/events, and the daemon, which "
                     "was started with another HOME or RELAY_HOME, reads {}/events",
-                    *ours, state->capture_home),
+                    *own_home, state->capture_home),
       relay::format("start agents with RELAY_HOME={}, or restart the daemon from here: agent-relay down --all, then "
                     "agent-relay up",
                     state->capture_home));

@@ -41,7 +41,7 @@ enum class CompletionKind : std::uint8_t {
 };
 
 struct Argument {
-  std::string_view name;  // as shown: `TO`
+  std::string_view name;  // as in the help: `TO`
   Arity arity = Arity::One;
   std::string_view description;
   CompletionKind completes = CompletionKind::Nothing;
@@ -51,7 +51,7 @@ struct Argument {
 
 struct Option {
   std::string_view name;        // `--limit`
-  std::string_view value = {};  // as shown: `N`; empty: a switch
+  std::string_view value = {};  // as in the help: `N`; empty: a switch
   std::string_view description;
   std::string_view choices = {};         // `sqlite|memory`: checked and completed
   std::string_view implicit_value = {};  // one of the choices: the value when none follows the option

@@ -16,7 +16,7 @@ using protocol::MessageType;
 constexpr std::chrono::milliseconds kCompletionTimeout{1'000};  // the user has pressed Tab
 constexpr int kMaxMessages = 20;                                // more would fill the screen
 
-/// A completed name must be the one that is shown.
+/// A completed name must be the displayed one.
 bool is_displayable(const std::string& name) { return !name.empty() && sanitize(name, Lines::Join) == name; }
 
 std::vector<std::string> distinct(std::vector<std::string> names) {

@@ -12,19 +12,19 @@
 namespace relay::cli {
 namespace {
 
-/// What the shell says to the script, or "absent" when there is no such shell here.
-std::string checked_by(const std::string& shell, const std::string& script, const std::string& more) {
+/// The output of the shell for the script; `absent` when the shell is not installed.
+std::string run_in_shell(const std::string& shell, const std::string& script, const std::string& more) {
   if (std::system(("command -v " + shell + " >/dev/null 2>&1").c_str()) != 0) return "absent";
   std::string pattern = "/tmp/completion-XXXXXX";
   ::close(::mkstemp(pattern.data()));
   std::ofstream{pattern} << script << more;
   FILE* pipe = ::popen((shell + " " + pattern + " 2>&1").c_str(), "r");
-  std::string said;
+  std::string output;
   char buffer[256];
-  while (std::fgets(buffer, sizeof(buffer), pipe) != nullptr) said += buffer;
+  while (std::fgets(buffer, sizeof(buffer), pipe) != nullptr) output += buffer;
   ::pclose(pipe);
   ::unlink(pattern.c_str());
-  return said;
+  return output;
 }
 
 TEST(Completion, HasEveryCommandAndOptionInEveryShell) {
@@ -44,7 +44,7 @@ TEST(Completion, HasEveryCommandAndOptionInEveryShell) {
 TEST(Completion, WorksInBash) {
   const auto script = completion_script("bash").value();
   const auto complete = [&](const std::string& words, int at) {
-    return checked_by(
+    return run_in_shell(
         "bash", script,
         "COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) + "; _agent_relay; echo ${COMPREPLY[*]}\n");
   };
@@ -59,8 +59,8 @@ TEST(Completion, WorksInBash) {
 
 TEST(Completion, IsWellFormedInZshAndFish) {
   for (const auto* shell : {"zsh", "fish"}) {
-    const auto said = checked_by(std::string{shell} + " -n", completion_script(shell).value(), "");
-    EXPECT_TRUE(said.empty() || said == "absent") << said;
+    const auto output = run_in_shell(std::string{shell} + " -n", completion_script(shell).value(), "");
+    EXPECT_TRUE(output.empty() || output == "absent") << output;
   }
 }
 

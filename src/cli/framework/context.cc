@@ -9,7 +9,7 @@
 namespace relay::cli {
 namespace {
 
-/// True unless the locale says otherwise: today's terminals draw Unicode.
+/// True unless the locale is not UTF-8: today's terminals draw Unicode.
 bool draws_unicode(const config::Environment& environment) {
   for (const auto* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     auto locale = environment(variable);

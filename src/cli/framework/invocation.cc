@@ -69,8 +69,8 @@ Result<Millis> parse_duration(std::string_view text) {
   const auto [stopped, failed] = std::from_chars(text.data(), end, number);
   const std::string_view unit{stopped, static_cast<std::size_t>(end - stopped)};
   if (failed == std::errc{} && number >= 0)
-    for (const auto& known : kUnits)
-      if (known.name == unit && number <= kMaxDuration / known.length) return known.length * number;
+    for (const auto& each : kUnits)
+      if (each.name == unit && number <= kMaxDuration / each.length) return each.length * number;
   return fail("give a time such as 30s, 15m, 2h or 7d");
 }
 

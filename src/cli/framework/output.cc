@@ -59,7 +59,7 @@ void print(std::string_view text) {
   std::_Exit(static_cast<int>(ExitCode::Failed));
 }
 
-void print_sentence(std::string_view text) { print(fold(text, terminal_columns(STDOUT_FILENO))); }
+void print_wrapped(std::string_view text) { print(fold(text, terminal_columns(STDOUT_FILENO))); }
 
 void print_notice(std::string_view message) {
   const auto line = relay::format("agent-relay: {}\n", sanitize(message, Lines::Join));

@@ -16,8 +16,8 @@ namespace relay::cli {
 /// Prints to stdout. A closed reader (`| head`) ends the program silently.
 void print(std::string_view text);
 
-/// Prints a sentence of the program; on a terminal it is wrapped at spaces.
-void print_sentence(std::string_view text);
+/// Prints a text of the program; on a terminal it is wrapped at spaces.
+void print_wrapped(std::string_view text);
 
 /// Prints one line to stderr without effect on the exit code; on a terminal it is wrapped at spaces.
 void print_notice(std::string_view message);
@@ -36,7 +36,7 @@ ExitCode report_error(std::string_view message, ExitCode code, std::string_view 
 using TerminalWriter = std::function<void(std::string_view text)>;
 void set_terminal_writer(TerminalWriter writer);
 
-/// Writes all bytes, however slow the reader is; false when it is gone.
+/// Writes all bytes, however slow the reader is; false when it has closed.
 bool write_fully(int fd, std::string_view bytes);
 
 /// Makes report_error print JSON too. Called once, before the command runs.

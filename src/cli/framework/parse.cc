@@ -13,26 +13,26 @@
 namespace relay::cli {
 namespace {
 
-std::string suggestion(std::string_view word, const std::vector<std::string_view>& known) {
-  const auto nearest = nearest_names(word, known, 1);
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& names) {
+  const auto nearest = nearest_names(word, names, 1);
   return nearest.empty() ? std::string{} : relay::format("; did you mean {}?", nearest.front());
 }
 
 Failure unknown_command(std::string_view word) {
-  std::vector<std::string_view> known;
-  for (const auto* command : command_table()) known.push_back(command->name);
+  std::vector<std::string_view> names;
+  for (const auto* command : command_table()) names.push_back(command->name);
   const auto programs = program_names();
-  known.insert(known.end(), programs.begin(), programs.end());
-  auto hint = suggestion(word, known);
+  names.insert(names.end(), programs.begin(), programs.end());
+  auto hint = suggestion(word, names);
   if (hint.empty()) hint = "; see: agent-relay --help";
   return fail(relay::format("unknown command \"{}\"{}", word, hint));
 }
 
 Failure unknown_option(const Command& command, std::string_view word) {
-  std::vector<std::string_view> known;
+  std::vector<std::string_view> names;
   for (const auto& option : command.options)
-    if (!option.hidden) known.push_back(option.name);
-  auto hint = suggestion(word.substr(0, word.find('=')), known);
+    if (!option.hidden) names.push_back(option.name);
+  auto hint = suggestion(word.substr(0, word.find('=')), names);
   if (hint.empty()) hint = relay::format("; see: agent-relay {} --help", command.name);
   return fail(relay::format("{} has no option {}{}", command.name, word, hint));
 }
@@ -44,13 +44,13 @@ bool is_choice(std::string_view choices, std::string_view value) {
 
 /// The word is probably a misspelled choice.
 bool is_misspelled_choice(std::string_view choices, std::string_view word) {
-  std::vector<std::string_view> known;
+  std::vector<std::string_view> names;
   for (std::size_t begin = 0; begin <= choices.size();) {
     const auto end = std::min(choices.find('|', begin), choices.size());
-    known.push_back(choices.substr(begin, end - begin));
+    names.push_back(choices.substr(begin, end - begin));
     begin = end + 1;
   }
-  return !nearest_names(word, known, 1).empty();
+  return !nearest_names(word, names, 1).empty();
 }
 
 bool looks_like_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }

@@ -134,7 +134,7 @@ TEST(Parse, WrongOptionalValueIsNotText) {
     EXPECT_EQ(error_of({"send", "Bob", "--wait", word, "hi"}), expected);
     EXPECT_EQ(error_of({"send", "Bob", "hi", "--wait", word, "--json"}), expected);
   }
-  EXPECT_NE(error_of({"send", "Bob", "--wait", "submitted"}), "") << "a proof's name alone is no text either";
+  EXPECT_NE(error_of({"send", "Bob", "--wait", "submitted"}), "") << "the name of a proof is not a text either";
   EXPECT_NE(error_of({"send", "--wait", "submitted", "Bob", "hi"}), "") << "nor a recipient";
 }
 
@@ -174,7 +174,7 @@ TEST(Parse, AgentNameInPlaceOfCommandRunsIt) {
   const auto& run = std::get<relay::cli::Run>(*parsed);
   EXPECT_EQ(run.command, find_command("run"));
   EXPECT_EQ(run.invocation.argument(0), "claude");
-  EXPECT_EQ(run.invocation.argument(1), "-p") << "its options are its own";
+  EXPECT_EQ(run.invocation.argument(1), "-p") << "options after the program belong to it";
   EXPECT_FALSE(parse_command_line({"clade"}, is_agent).has_value());
   EXPECT_EQ(std::get<relay::cli::Run>(*parse_command_line({"send", "Bob", "x"}, is_agent)).command,
             find_command("send"))

@@ -51,7 +51,7 @@ CancelResult cancel_result_of(const json::object& trace, const std::vector<std::
       outcome.too_late.push_back(ended(*delivery, std::move(state)));
     else {
       outcome.requested.push_back(id);
-      if (no != refused.end()) outcome.kept.push_back(no->second);
+      if (no != refused.end()) outcome.unreturnable.push_back(no->second);
     }
   }
   return outcome;
@@ -59,7 +59,7 @@ CancelResult cancel_result_of(const json::object& trace, const std::vector<std::
 
 ExitCode exit_code_of(const CancelResult& result) {
   if (!result.too_late.empty()) return ExitCode::Failed;
-  if (!result.kept.empty()) return ExitCode::Refused;
+  if (!result.unreturnable.empty()) return ExitCode::Refused;
   return result.requested.empty() ? ExitCode::Ok : ExitCode::TimedOut;
 }
 
@@ -72,10 +72,10 @@ std::string success_text(const CancelResult& result, const std::string& id) {
 
 std::string error_text(const CancelResult& result, const std::string& id, WallMs now) {
   std::string text;
-  const auto add = [&](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   for (const auto& late : result.too_late) add(too_late_text(late, now));
-  for (const auto& sentence : result.kept) add(sentence);
-  if (const auto count = result.requested.size() - result.kept.size(); count > 0)
+  for (const auto& error : result.unreturnable) add(error);
+  if (const auto count = result.requested.size() - result.unreturnable.size(); count > 0)
     add(relay::format("cancellation requested{}; no response yet; see: agent-relay trace {}",
                       count == 1 ? "" : relay::format(", {} recipients", count), id));
   return text;

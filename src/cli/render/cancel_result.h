@@ -20,13 +20,13 @@ struct CancelResult {
     std::string delivery, to, state, reason;
     WallMs at = 0;
   };
-  std::vector<std::string> cancelled;  // delivery ids
-  std::vector<TooLate> too_late;       // it reached another final state
-  std::vector<std::string> requested;  // unsettled; the session has not responded yet
-  std::vector<std::string> kept;       // of these, the ones no session can give back; an error message each
+  std::vector<std::string> cancelled;     // delivery ids
+  std::vector<TooLate> too_late;          // it reached another final state
+  std::vector<std::string> requested;     // unsettled; the session has not responded yet
+  std::vector<std::string> unreturnable;  // of these, the ones that the session cannot return; an error message each
 
-  /// No further response is expected.
-  [[nodiscard]] bool is_final() const { return requested.size() == kept.size(); }
+  /// No more responses are expected.
+  [[nodiscard]] bool is_final() const { return requested.size() == unreturnable.size(); }
 };
 /// `refused`: the daemon's error messages for deliveries that it did not cancel, by id.
 CancelResult cancel_result_of(const json::object& trace, const std::vector<std::string>& deliveries,

@@ -82,13 +82,13 @@ TEST_F(CancelResultTest, AreTooLateAfterEarlierCancellation) {
 
 TEST_F(CancelResultTest, DoNotWaitForSessionThatCannotCancel) {
   delivery("d-1", "Bob", "queued");
-  const auto outcome = of({"d-1"}, {{"d-1", "d-1 is in the hands of a session that cannot give it back"}});
+  const auto outcome = of({"d-1"}, {{"d-1", "d-1 is with a session that cannot return it"}});
   EXPECT_TRUE(outcome.is_final());
-  EXPECT_EQ(error(outcome), "d-1 is in the hands of a session that cannot give it back");
+  EXPECT_EQ(error(outcome), "d-1 is with a session that cannot return it");
   EXPECT_EQ(exit_code_of(outcome), ExitCode::Refused);
   EXPECT_EQ(as_json(outcome, "no").at("requested"), json::array{"d-1"});
   delivery("d-2", "Carol", "accepted");
-  EXPECT_FALSE(of({"d-1", "d-2"}, {{"d-1", "no"}}).is_final()) << "the other may still be given back";
+  EXPECT_FALSE(of({"d-1", "d-2"}, {{"d-1", "no"}}).is_final()) << "the other may still be returned";
 }
 
 }  // namespace

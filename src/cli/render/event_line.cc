@@ -17,7 +17,7 @@ std::string inner(const json::object& event, std::string_view object, std::strin
   return found == nullptr ? "" : of(*found, name);
 }
 
-constexpr std::size_t kMinSummary = 20;  // columns; with less room the summary gets a line of its own
+constexpr std::size_t kMinSummary = 20;  // columns; with less room the summary gets a separate line
 constexpr std::size_t kSummaryIndent = 4;
 
 std::string prefixed(std::string_view mark, std::string text) {
@@ -110,8 +110,8 @@ constexpr std::pair<std::string_view, std::string (*)(const Object&)> kSummaries
 std::string event_summary(const json::object& event) {
   const auto type = string_member(event, "type").value_or("");
   if (type.starts_with("delivery.")) return delivery(event);
-  for (const auto& [known, summarize] : kSummaries)
-    if (type == known) return summarize(event);
+  for (const auto& [name, summarize] : kSummaries)
+    if (type == name) return summarize(event);
   return "";
 }
 

@@ -7,26 +7,28 @@
 namespace relay::cli {
 namespace {
 
-std::string told(std::string_view event) { return event_summary(*parse_json_object(event)); }
+std::string summary(std::string_view event) { return event_summary(*parse_json_object(event)); }
 
 TEST(EventLine, DescribesEvent) {
-  EXPECT_EQ(told(R"({"type":"command.executed","command":"make test","exitCode":0,"duration":1200})"),
+  EXPECT_EQ(summary(R"({"type":"command.executed","command":"make test","exitCode":0,"duration":1200})"),
             "make test (exit 0, 1.2 s)");
   EXPECT_EQ(
-      told(
+      summary(
           R"({"type":"permission.requested","tool":"bash","command":"rm x","description":"d","riskLevel":"critical"})"),
       "bash (critical): rm x");
-  EXPECT_EQ(told(R"({"type":"message.exchanged","from":"A","to":"B","body":"one\ntwo"})"), "A → B: one two");
-  EXPECT_EQ(told(R"({"type":"delivery.deferred","message":{"id":"7kq2m9xa"},"proof":"stored","reason":"it is busy"})"),
-            "7kq2m9xa, stored: it is busy");
-  EXPECT_EQ(told(R"({"type":"session.ended","reason":"released","summary":{"duration":65000,"itemCount":2,)"
-                 R"("commandsRun":1,"filesModified":["a"]}})"),
+  EXPECT_EQ(summary(R"({"type":"message.exchanged","from":"A","to":"B","body":"one\ntwo"})"), "A → B: one two");
+  EXPECT_EQ(
+      summary(R"({"type":"delivery.deferred","message":{"id":"7kq2m9xa"},"proof":"stored","reason":"it is busy"})"),
+      "7kq2m9xa, stored: it is busy");
+  EXPECT_EQ(summary(R"({"type":"session.ended","reason":"released","summary":{"duration":65000,"itemCount":2,)"
+                    R"("commandsRun":1,"filesModified":["a"]}})"),
             "released after 65 s: 2 items, 1 commands, 1 files");
-  EXPECT_EQ(told(R"({"type":"agent.status","state":"active"})"), "working") << "the word of explain and wait";
+  EXPECT_EQ(summary(R"({"type":"agent.status","state":"active"})"), "working")
+      << "the same state as in explain and wait";
 }
 
 TEST(EventLine, ShowsNoTerminalControls) {
-  EXPECT_EQ(told("{\"type\":\"item.delta\",\"delta\":{\"content\":\"\\u001b[31mred\"}}"), "^[[31mred");
+  EXPECT_EQ(summary("{\"type\":\"item.delta\",\"delta\":{\"content\":\"\\u001b[31mred\"}}"), "^[[31mred");
 }
 
 TEST(EventLine, DescribesEveryEventType) {

@@ -43,7 +43,7 @@ std::string offline_reason(const SendResult& result, const std::string& name, Ho
 }  // namespace
 
 HostRuns host_runs(const Context& context, const SendResult& result, const std::string& to) {
-  const bool runs = result.offline_since > 0 && host::host_of(context.project.hosts, to);
+  const bool runs = result.offline_since > 0 && host::find_host(context.project.hosts, to);
   return runs ? HostRuns::Yes : HostRuns::No;
 }
 
@@ -79,8 +79,8 @@ std::string progress_summary(const SendResult& result, const std::string& to, Ho
   if (step->status == ReceiptStatus::Delivered)
     return relay::format("{} received it{}; its session reports nothing more", name, via_of(*step));
   if (step->proof == "written")
-    return relay::format("it was written to {}{}; no further evidence yet", name, via_of(*step));
-  return relay::format("{}'s session has it{} and waits for the right moment", name, via_of(*step));
+    return relay::format("it was written to {}{}; no more evidence yet", name, via_of(*step));
+  return relay::format("{}'s session has it{} but has not delivered it yet", name, via_of(*step));
 }
 
 std::string queued_text(const SendResult& result, const std::string& to, HostRuns host, WallMs now) {

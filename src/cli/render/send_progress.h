@@ -1,4 +1,4 @@
-/// The progress of a sent message as text: while its sender waits, and after a timeout.
+/// The progress of a sent message as text: while the command waits, and after a timeout.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace relay::cli {
 /// `stored → accepted (via inbox) → written`, with the reason when it is pending.
 std::string progress_text(const SendResult& result, bool unicode);
 
-/// Whether a host of the recipient runs here. It may be reconnecting, or have lost its name; only the host knows.
+/// Whether a host of the recipient runs here. It may be reconnecting, or have lost its name, which only the host can report.
 enum class HostRuns { No, Yes };
 HostRuns host_runs(const Context& context, const SendResult& result, const std::string& to);
 
-/// The progress so far, for the error after a timeout. Claims no more than is known.
+/// The progress so far, for the error after a timeout. Claims only what the receipts prove.
 std::string progress_summary(const SendResult& result, const std::string& to, HostRuns host, WallMs now);
 
 /// `queued (Bob is offline since 14:02)`, or `pending: REASON`; empty when neither is so.

@@ -14,12 +14,12 @@ StatusLine::StatusLine(const Context& context)
 void StatusLine::show(std::string_view line) {
   if (!live_) return;
   print_stderr(relay::format("\r\x1b[K{}", truncate(line, context_.columns - 1)));
-  shown_ = true;
+  visible_ = true;
 }
 
 void StatusLine::clear() {
-  if (shown_) print_stderr("\r\x1b[K");
-  shown_ = false;
+  if (visible_) print_stderr("\r\x1b[K");
+  visible_ = false;
 }
 
 std::string progress_bar(double share, std::size_t columns, bool unicode) {

@@ -23,7 +23,7 @@ class StatusLine {
 
  private:
   const Context& context_;
-  bool live_ = false, shown_ = false;
+  bool live_ = false, visible_ = false;
 };
 
 /// `████████░░░░`: a progress bar of `columns`, in Unicode or ASCII.

@@ -99,7 +99,7 @@ void append_visible(std::string& out, char32_t point, std::string_view raw, Line
   }
 }
 
-Marks current_marks;  // written once, before anything is shown
+Marks current_marks;  // written once, before any output
 
 constexpr std::size_t kMinWrapped = 20;  // columns
 constexpr std::string_view kIndent = "    ";

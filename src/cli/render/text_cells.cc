@@ -16,8 +16,8 @@ bool is_plain_ascii(char32_t point) { return point >= 0x20 && point < 0x7F; }
 /// Of a cell that is complete.
 std::size_t columns_of(std::string_view cell) {
   if (cell == "\n") return 0;
-  const auto shown = visible_text(cell);
-  if (shown != cell) return display_width(shown);
+  const auto visible = visible_text(cell);
+  if (visible != cell) return display_width(visible);
   std::size_t at = 0;
   const auto first = text::next_code_point(cell, at);
   if (at < cell.size() && text::next_code_point(cell, at) == kEmojiForm && terminal::has_emoji_form(first)) return 2;
@@ -36,7 +36,7 @@ std::vector<TextCell> cells_of(std::string_view text) {
     const auto point = text::next_code_point(text, at);
     if (is_plain_ascii(point)) {
       cluster.restart(point);
-    } else if (point == text::kInvalidCodePoint || point < 0xA0) {  // shown by other characters
+    } else if (point == text::kInvalidCodePoint || point < 0xA0) {  // displayed as other characters
       cluster.reset();
     } else if (cluster.joins(point) && !cells.empty()) {
       cells.back().end = at;

@@ -1,6 +1,6 @@
 /// Text as cells: one cell is one visible character (a letter with its accents, a flag, an emoji sequence).
 ///
-/// A character that a terminal would execute or hide is shown by other characters (`^[`, `\u200b`). Such a cell has more
+/// A character that a terminal would execute or hide is displayed as other characters (`^[`, `\u200b`). Such a cell has more
 /// than one column, and the cursor moves over it in one step.
 #pragma once
 

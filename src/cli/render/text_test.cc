@@ -29,7 +29,7 @@ TEST(EscapedJson, HasNoTerminalControlCharacter) {
   const std::string unseen = "{\"text\":\"a\u202eb\U000E0041c\"}";
   EXPECT_EQ(escaped_json(unseen), "{\"text\":\"a\\u202eb\\udb40\\udc41c\"}");
   EXPECT_EQ(parse_json_object(escaped_json(unseen)).value(), parse_json_object(unseen).value());
-  EXPECT_EQ(parse_json_object(escaped_json(json)).value(), parse_json_object(json).value()) << "it says the same";
+  EXPECT_EQ(parse_json_object(escaped_json(json)).value(), parse_json_object(json).value()) << "the same value";
 }
 
 TEST(Sanitize, KeepsOrJoinsLines) {
@@ -54,7 +54,7 @@ TEST(DisplayWidth, CountsColumnsNotBytes) {
   EXPECT_EQ(display_width("abc"), 3U);
   EXPECT_EQ(display_width("grüße"), 5U);
   EXPECT_EQ(display_width("世界"), 4U);
-  EXPECT_EQ(display_width("e\xcc\x81"), 1U) << "an accent of its own";
+  EXPECT_EQ(display_width("e\xcc\x81"), 1U) << "a combining accent";
 }
 
 TEST(Truncate, CutsBetweenCharactersWithEllipsis) {

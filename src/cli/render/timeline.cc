@@ -15,7 +15,7 @@
 namespace relay::cli {
 namespace {
 
-constexpr Millis kNoticeable{1'000};       // a pause that gets a line of its own
+constexpr Millis kNoticeable{1'000};       // a pause that gets a separate line
 constexpr std::size_t kDetailIndent = 31;  // where states begin
 constexpr std::size_t kStateColumns = 10;
 constexpr std::size_t kNarrow = 64;  // below that, details begin at the left
@@ -68,7 +68,7 @@ std::string pending_text(const json::object& delivery, const RenderContext& rend
   if (reason.empty()) reason = last_reason(delivery);
   if (reason.empty())
     reason = display_field(delivery, "state") == "accepted"
-                 ? relay::format("{}'s session has it and waits for the right moment", to)
+                 ? relay::format("{}'s session has it but has not delivered it yet", to)
                  : relay::format("{} has not accepted it yet", to);
   auto text = "pending: " + reason;
   if (const auto next = time_in(delivery, "availableAt"); next > 0)
@@ -86,7 +86,7 @@ std::string delivered_text(const json::object& delivery, const json::object& mes
   if (proof == "seen") return relay::format("{}'s agent saw it {}", to, when);
   if (proof == "submitted")
     return relay::format("it was submitted to {}'s agent {}; no evidence that the model read it", to, when);
-  if (proof == "written") return relay::format("it was written to {} {}; no further evidence", to, when);
+  if (proof == "written") return relay::format("it was written to {} {}; no more evidence", to, when);
   return relay::format("{} received it {}", to, when);
 }
 

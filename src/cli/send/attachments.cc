@@ -55,16 +55,16 @@ Result<std::string> content_of(const std::string& file) {
 std::uint64_t bytes_in(const DiskDirectory& directory) {
   std::uint64_t sum = 0;
   for (const auto& name : directory.files()) {
-    std::error_code gone;
-    const auto size = std::filesystem::file_size(directory.path() + "/" + name, gone);
-    if (!gone) sum += size;
+    std::error_code failed;
+    const auto size = std::filesystem::file_size(directory.path() + "/" + name, failed);
+    if (!failed) sum += size;
   }
   return sum;
 }
 
 bool has_copy(DiskDirectory& directory, const std::string& name, std::string_view digest) {
-  const auto kept = directory.read(name, kMaxAttachmentBytes);
-  return kept && *kept && sha256_hex(**kept) == digest;
+  const auto copy = directory.read(name, kMaxAttachmentBytes);
+  return copy && *copy && sha256_hex(**copy) == digest;
 }
 
 Result<void> write_copy(DiskDirectory& directory, const std::string& name, std::string_view content) {
@@ -82,7 +82,7 @@ Result<void> write_copy(DiskDirectory& directory, const std::string& name, std::
   return directory.sync();
 }
 
-/// The name that agents are shown. A name that could end a line is refused.
+/// The name that agents get. A name that could end a line is refused.
 Result<std::string> display_name(const std::string& file) {
   auto name = std::filesystem::path{file}.filename().string();
   if (text::has_control_characters(name))

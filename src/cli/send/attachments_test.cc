@@ -33,7 +33,7 @@ class Attachments : public ::testing::Test {
     std::ifstream file{path};
     return {std::istreambuf_iterator<char>{file}, {}};
   }
-  [[nodiscard]] std::size_t kept() const {
+  [[nodiscard]] std::size_t copy_count() const {
     const fs::directory_iterator all{root_ + "/.agent-relay/attachments"};
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
@@ -48,7 +48,7 @@ class Attachments : public ::testing::Test {
 TEST_F(Attachments, AreCopiedPrivately) {
   const auto copies = copy_attachments(root_, {file("my report.txt", "all green")}).value();
   ASSERT_EQ(copies.size(), 1U);
-  EXPECT_EQ(content_of(root_ + "/.agent-relay/.gitignore"), "*\n") << "nobody commits them by mistake";
+  EXPECT_EQ(content_of(root_ + "/.agent-relay/.gitignore"), "*\n") << "copies stay out of commits";
   EXPECT_EQ(copies[0].name, "my report.txt");
   EXPECT_EQ(copies[0].bytes, 9U);
   EXPECT_EQ(copies[0].sha256, sha256_hex("all green"));
@@ -65,8 +65,8 @@ TEST_F(Attachments, SameFileIsStoredOnceAndModifiedCopyIsReplaced) {
   const auto source = file("a.txt", "one");
   const auto first = copy_attachments(root_, {source}).value().front().path;
   EXPECT_EQ(copy_attachments(root_, {source, source}).value().back().path, first);
-  EXPECT_EQ(kept(), 1U);
-  std::ofstream{first} << "somebody wrote here";
+  EXPECT_EQ(copy_count(), 1U);
+  std::ofstream{first} << "overwritten";
   EXPECT_EQ(copy_attachments(root_, {source}).value().front().path, first);
   EXPECT_EQ(content_of(first), "one");
   file("a.txt", "two");
@@ -81,9 +81,9 @@ TEST_F(Attachments, AcceptOnlyRegularFilesAndNoLinks) {
   EXPECT_NE(error_of({root_}).find("is not a regular file"), std::string::npos);
   EXPECT_NE(error_of({"/dev/null"}).find("is not a regular file"), std::string::npos);
   ASSERT_EQ(::mkfifo((root_ + "/pipe").c_str(), 0600), 0);
-  EXPECT_NE(error_of({root_ + "/pipe"}).find("is not a regular file"), std::string::npos) << "and it does not wait";
+  EXPECT_NE(error_of({root_ + "/pipe"}).find("is not a regular file"), std::string::npos) << "without blocking";
   EXPECT_NE(error_of({root_ + "/absent"}).find("cannot attach"), std::string::npos);
-  EXPECT_EQ(kept(), 0U);
+  EXPECT_EQ(copy_count(), 0U);
 }
 
 TEST_F(Attachments, NeverWriteThroughDirectoryLink) {
@@ -116,7 +116,7 @@ TEST_F(Attachments, AreBounded) {
             std::string::npos);
   const auto ten = file("ten", "0123456789");
   EXPECT_EQ(error_of({ten}, 15), "");
-  EXPECT_EQ(error_of({ten}, 15), "") << "kept already";
+  EXPECT_EQ(error_of({ten}, 15), "") << "already copied";
   EXPECT_NE(error_of({file("other", "9876543210")}, 15).find("remove old ones from " + root_), std::string::npos);
 }
 

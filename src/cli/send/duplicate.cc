@@ -15,7 +15,7 @@ using protocol::MessageType;
 
 constexpr int kMessagesPerPage = 100;
 
-/// Looks up the answer on a connection of its own, because the watching connection must miss no event.
+/// Looks up the answer on a separate connection, because the watching connection must miss no event.
 class AnswerFinder {
  public:
   AnswerFinder(DaemonConnection connection, std::string agent, std::string requester)
@@ -53,7 +53,7 @@ class AnswerFinder {
   std::int64_t after_ = 0;
 };
 
-/// One duplicate: follows its history to the proof waited for.
+/// One duplicate: follows its history to the requested proof.
 class DuplicateWatch {
  public:
   DuplicateWatch(const SendRequest& request, SendResult result,
@@ -73,7 +73,7 @@ class DuplicateWatch {
     if (watched && !not_found_) return std::move(result_);
     if (!watched && !is(watched.error(), Errc::TimedOut) && exit_reason(watched.error()).code != ExitCode::Failed)
       return Failure{watched.error()};
-    if (stored) return finish(Kind::Reached);  // as the ACK said
+    if (stored) return finish(Kind::Reached);  // as the ACK stated
     if (not_found_) return not_followed("this id belongs to another message");
     const bool interrupted = is(watched.error(), Errc::Interrupted);
     if (!interrupted && !is(watched.error(), Errc::TimedOut)) return not_followed(watched.error().message());
@@ -90,8 +90,8 @@ class DuplicateWatch {
  private:
   bool on_trace(const json::object& trace, std::optional<AnswerFinder>& answers) {
     static const json::object kNone;
-    const auto* known = object_member(trace, "message");
-    const auto& message = known != nullptr ? *known : kNone;
+    const auto* traced = object_member(trace, "message");
+    const auto& message = traced != nullptr ? *traced : kNone;
     const auto text = [&](std::string_view name) { return string_member(message, name).value_or(""); };
     // The id may be a prefix of another message's id, or chosen by another sender too.
     not_found_ = text("senderId") != request_.id || text("from") != request_.from;
@@ -132,12 +132,11 @@ class DuplicateWatch {
 
   bool id_in_use() {
     result_.kind = Kind::Refused;
-    result_.refusal = {
-        .nack_id = request_.id,
-        .code = std::string{name_of(protocol::NackCode::BadRequest)},
-        .message = relay::format(
-            "the id {} belongs to another message, {}; this message was not sent; give it an id of its own",
-            request_.id, result_.id)};
+    result_.refusal = {.nack_id = request_.id,
+                       .code = std::string{name_of(protocol::NackCode::BadRequest)},
+                       .message = relay::format(
+                           "the id {} belongs to another message, {}; this message was not sent; give it another id",
+                           request_.id, result_.id)};
     return true;
   }
 
@@ -165,7 +164,7 @@ bool apply_history(SendResult& result, WaitFor until, const json::object& delive
     settled = is_satisfied(result, until, std::move(step));
   }
   const auto state = string_member(delivery, "state"), proof = string_member(delivery, "proof");
-  if (state == "queued") return false;  // requeued, whatever the receipts before
+  if (state == "queued") return false;  // requeued after the receipts before
   if (state == "deferred") return until == WaitFor::Accepted && proof != "stored";
   return settled;
 }

@@ -49,7 +49,7 @@ Failure result_unknown(const Error& why, const std::string& wire_id) {
                                       why.message(), wire_id)}};
 }
 
-/// One message, from its SEND to the proof waited for.
+/// One message, from its SEND to the requested proof.
 class SendCall {
  public:
   SendCall(DaemonConnection& connection, SendRequest request, const std::function<void(const SendResult&)>& on_progress)
@@ -60,7 +60,7 @@ class SendCall {
     if (request_.until != WaitFor::Answered) return;
     SystemRandom random;
     correlation_ = random.hex(kCorrelationBytes);
-    // An answer is recognized by `replyTo` or by its thread, and agents are shown the thread.
+    // An answer is recognized by `replyTo` or by its thread, and agents get the thread.
     if (request_.thread.empty()) request_.thread = "ask-" + random.hex(kThreadBytes);
   }
 
@@ -93,7 +93,7 @@ class SendCall {
                              .payload_meta = encoded.payload_meta});
   }
 
-  /// True when the result is known.
+  /// True when there is a result.
   Result<bool> on_frame(const protocol::Envelope& envelope) {
     switch (envelope.type) {
       case MessageType::Ack: return on_ack(envelope.payload);

@@ -35,7 +35,7 @@ struct SendRequest {
 
 struct SendResult {
   /// Duplicate: its delivery history has the rest (duplicate.h). Unprovable: the recipient's session can never give the
-  /// proof waited for.
+  /// requested proof.
   enum class Kind { Reached, Failed, TimedOut, Refused, Duplicate, Unprovable };
   Kind kind = Kind::Reached;
   std::string id = {};                           // for `trace` and `read`; empty when the daemon sent none
@@ -57,7 +57,7 @@ struct SendResult {
 bool is_satisfied(SendResult& result, WaitFor until, protocol::Receipt step);
 
 /// Calls `on_progress` with every update once the message is stored. An error means that the daemon did not respond; then
-/// it is not known whether the message was stored.
+/// the message may or may not be stored.
 Result<SendResult> send(DaemonConnection& connection, SendRequest request,
                         const std::function<void(const SendResult&)>& on_progress);
 

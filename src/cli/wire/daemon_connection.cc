@@ -25,7 +25,7 @@ constexpr std::size_t kIdBytes = 12;
 
 std::string fresh_id() { return SystemRandom{}.hex(kIdBytes); }
 
-/// A `*_RESULT` frame has an id of its own and the id of the request in its payload.
+/// A `*_RESULT` frame has its own id, and the id of the request in its payload.
 bool replies_to(const protocol::Envelope& envelope, std::string_view id) {
   if (!name_of(envelope.type).ends_with("_RESULT")) return false;
   const auto payload = parse_json_object(envelope.payload);
@@ -60,7 +60,7 @@ std::string_view describe(Errc code) {
     case Errc::BadResponse: return "invalid response";
     case Errc::OutputClosed: return "the output is closed";
     case Errc::NoSuchAgent: return "no such agent";
-    case Errc::HostGone: return "the host of the agent is gone";
+    case Errc::HostGone: return "the host of the agent has exited";
     case Errc::Interrupted: return "interrupted";
   }
   return "";
@@ -94,8 +94,8 @@ Result<DaemonConnection> DaemonConnection::open(const std::string& socket_path) 
   std::memcpy(address.sun_path, socket_path.c_str(), socket_path.size() + 1);
   while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
     if (errno != EINTR) return no_daemon(socket_path, errno);
-  if (const auto ours = net::check_listener(fd.get(), socket_path); !ours)
-    return fail(Errc::Refused, ours.error().message());
+  if (const auto trusted = net::check_listener(fd.get(), socket_path); !trusted)
+    return fail(Errc::Refused, trusted.error().message());
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
   return DaemonConnection{std::move(fd), socket_path};
 }

@@ -27,7 +27,7 @@ enum class Errc {
   TooLarge,   // the text does not fit in a frame
   NameInUse,  // another client has it
   BadResponse,
-  OutputClosed,  // the reader of stdout is gone
+  OutputClosed,  // the reader of stdout has closed
   NoSuchAgent,   // no agent of that name runs here
   HostGone,      // the host closed the connection
   Interrupted,   // Ctrl-C during a wait
@@ -38,7 +38,7 @@ using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr std::chrono::milliseconds kResponseTimeout{5'000};
 Deadline in(std::chrono::milliseconds delay);
 
-/// True when the descriptor is ready, false at the deadline. Fails with OutputClosed when the reader of `output` is gone,
+/// True when the descriptor is ready, false at the deadline. Fails with OutputClosed when the reader of `output` has closed,
 /// and with Interrupted when `interrupts` is readable (interrupts.h).
 Result<bool> wait_for(int fd, short events, Deadline deadline, int output = -1, int interrupts = -1);
 
@@ -66,7 +66,7 @@ class DaemonConnection {
   Result<std::string> request(protocol::MessageType type, std::string_view payload,
                               std::chrono::milliseconds timeout = kResponseTimeout, std::string_view claim_token = {});
 
-  /// Makes waits fail with OutputClosed when the reader of that descriptor is gone (`… | head -1`).
+  /// Makes waits fail with OutputClosed when the reader of that descriptor has closed (`… | head -1`).
   void watch_output(int output) { output_ = output; }
   /// Makes waits, for a frame or for room to send one, fail with Interrupted when that descriptor is readable
   /// (interrupts.h).

@@ -14,7 +14,7 @@
 namespace relay::cli {
 namespace {
 
-/// A daemon of a few lines: accepts one peer and answers as the test says.
+/// A minimal daemon: it accepts one peer and sends the frames of the test.
 class DaemonConnectionTest : public ::testing::Test {
  protected:
   DaemonConnectionTest() {
@@ -30,7 +30,7 @@ class DaemonConnectionTest : public ::testing::Test {
   }
   ~DaemonConnectionTest() override { std::filesystem::remove_all(directory_); }
 
-  /// Our end, connected; the other end is in `accepted_`.
+  /// The connected client; the daemon's end is `accepted_`.
   DaemonConnection connected() {
     auto connection = DaemonConnection::open(path_);
     EXPECT_TRUE(connection.has_value());
@@ -38,7 +38,7 @@ class DaemonConnectionTest : public ::testing::Test {
     return *std::move(connection);
   }
 
-  void say(std::string_view json) {
+  void send_frame(std::string_view json) {
     std::string bytes;
     protocol::append_frame(bytes, protocol::HeaderStyle::Four, json);
     EXPECT_EQ(::send(accepted_.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
@@ -57,9 +57,9 @@ TEST_F(DaemonConnectionTest, MissingListenerIsNoDaemonWithNextStep) {
 }
 
 TEST_F(DaemonConnectionTest, DaemonOfAnotherUserGetsNothing) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can act as two users";
   ASSERT_EQ(::seteuid(65534), 0);
-  const int listening = ::listen(listener_.get(), 1);  // the kernel remembers who listens
+  const int listening = ::listen(listener_.get(), 1);  // the kernel records the user of the listener
   ASSERT_EQ(::seteuid(0), 0);
   ASSERT_EQ(listening, 0);
   const auto connection = DaemonConnection::open(path_);
@@ -75,23 +75,23 @@ TEST_F(DaemonConnectionTest, TooLongPathIsNamed) {
 
 TEST_F(DaemonConnectionTest, FramesArriveInOrderAndUnknownTypesAreSkipped) {
   auto connection = connected();
-  say(R"({"v":1,"type":"FROM_THE_FUTURE","id":"0","ts":1,"payload":{}})");
-  say(R"({"v":1,"type":"ACK","id":"1","ts":1,"payload":{"ack_id":"a"}})");
-  say(R"({"v":1,"type":"BYE","id":"2","ts":1,"payload":{}})");
+  send_frame(R"({"v":1,"type":"FROM_THE_FUTURE","id":"0","ts":1,"payload":{}})");
+  send_frame(R"({"v":1,"type":"ACK","id":"1","ts":1,"payload":{"ack_id":"a"}})");
+  send_frame(R"({"v":1,"type":"BYE","id":"2","ts":1,"payload":{}})");
   EXPECT_EQ(connection.receive(in(kResponseTimeout)).value().envelope.id, "1");
   EXPECT_EQ(connection.receive(in(kResponseTimeout)).value().envelope.id, "2");
 }
 
 TEST_F(DaemonConnectionTest, PingIsAnsweredDuringWait) {
   auto connection = connected();
-  say(R"({"v":1,"type":"PING","id":"p","ts":1,"payload":{"nonce":"n1"}})");
-  say(R"({"v":1,"type":"BYE","id":"2","ts":1,"payload":{}})");
+  send_frame(R"({"v":1,"type":"PING","id":"p","ts":1,"payload":{"nonce":"n1"}})");
+  send_frame(R"({"v":1,"type":"BYE","id":"2","ts":1,"payload":{}})");
   EXPECT_EQ(connection.receive(in(kResponseTimeout)).value().envelope.type, protocol::MessageType::Bye);
   char buffer[512];
   const auto count = ::recv(accepted_.get(), buffer, sizeof(buffer), 0);
-  const std::string heard(buffer, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  EXPECT_NE(heard.find("\"PONG\""), std::string::npos);
-  EXPECT_NE(heard.find(R"({"nonce":"n1"})"), std::string::npos);
+  const std::string received(buffer, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  EXPECT_NE(received.find("\"PONG\""), std::string::npos);
+  EXPECT_NE(received.find(R"({"nonce":"n1"})"), std::string::npos);
 }
 
 TEST_F(DaemonConnectionTest, WaitEndsAtDeadline) {

@@ -109,7 +109,7 @@ Result<void> shut_down_daemon(DaemonConnection& daemon) {
   if (auto taken = request_object(daemon, protocol::MessageType::Shutdown, json::object(), kResponseTimeout);
       !taken && is(taken.error(), Errc::Refused))
     return Failure{std::move(taken).error()};
-  if (!process) return {};  // gone already
+  if (!process) return {};  // already exited
   const auto deadline = in(kShutdownTimeout);
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();

@@ -45,7 +45,7 @@ struct ReloadedSetting {
 /// Makes it load config.toml again and returns the changes. An error changes nothing.
 Result<std::vector<ReloadedSetting>> reload_daemon(DaemonConnection& daemon, const std::string& root);
 
-/// Stops the daemon and waits until its process is gone.
+/// Stops the daemon and waits until its process has exited.
 Result<void> shut_down_daemon(DaemonConnection& daemon);
 
 /// The pid of the peer, from the kernel (SO_PEERCRED).

@@ -14,7 +14,7 @@ namespace relay::cli {
 Error bye_reason(const protocol::Envelope& bye);
 
 /// Calls `print_frames`, which prints frames until the connection fails and returns the error. Reconnects and calls it
-/// again. Returns when the reader of the output is gone, or the daemon refuses.
+/// again. Returns when the reader of the output has closed, or the daemon refuses.
 ExitCode follow(const std::function<Error(DaemonConnection&)>& print_frames, DaemonConnection connection,
                 const Context& context);
 

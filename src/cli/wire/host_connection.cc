@@ -26,7 +26,8 @@ std::string join_names(const std::vector<std::string_view>& names) {
   return names.size() > kMaxListed ? relay::format("{} and {} more", text, names.size() - kMaxListed) : text;
 }
 
-/// The error for a name without a host that the daemon knows; empty when it does not know it, or does not respond.
+/// The error for an agent that the daemon lists and that has no host; empty when it is not listed, or the daemon does not
+/// respond.
 std::string error_from_daemon(const Context& context, const std::string& agent, const HostUse& use) {
   const auto deadline = std::min(use.deadline, in(kDescribeTimeout));
   const auto left = [&] {
@@ -39,11 +40,11 @@ std::string error_from_daemon(const Context& context, const std::string& agent, 
   const auto answer = payload ? parse_json_object(*payload) : Result<json::object>{fail("no response")};
   const auto rows = answer ? objects_in(*answer, "agents") : std::vector<const json::object*>{};
   if (rows.empty()) return {};
-  const auto& known = *rows.front();
+  const auto& row = *rows.front();
   const auto name = sanitize(agent, Lines::Join);
-  if (bool_member(known, "observed").value_or(false))
+  if (bool_member(row, "observed").value_or(false))
     return relay::format("{} is only observed: it was started without agent-relay, so it cannot be {}", name, use.done);
-  if (bool_member(known, "idle").value_or(false))
+  if (bool_member(row, "idle").value_or(false))
     return relay::format(
         "{} is offline: no program runs under that name in {}; start one with: agent-relay -n {} claude", name,
         context.project.root, name);
@@ -54,7 +55,7 @@ std::string error_from_daemon(const Context& context, const std::string& agent, 
 }  // namespace
 
 Result<host::HostRecord> find_host(const Context& context, const std::string& agent, const HostUse& use) {
-  if (auto found = host::host_of(context.project.hosts, agent)) return *std::move(found);
+  if (auto found = host::find_host(context.project.hosts, agent)) return *std::move(found);
   if (auto error = error_from_daemon(context, agent, use); !error.empty())
     return fail(Errc::NoSuchAgent, std::move(error));
   const auto hosts = host::reachable_hosts(context.project.hosts);

@@ -26,7 +26,7 @@ struct HostUse {
   Deadline deadline = Deadline::max();                // of the command
 };
 /// Finds the host of that agent in this project. The error has the next step, and what the name is instead when the
-/// daemon knows it and responds within kDescribeTimeout.
+/// daemon lists it and responds within kDescribeTimeout.
 Result<host::HostRecord> find_host(const Context& context, const std::string& agent, const HostUse& use);
 
 class HostConnection {
@@ -41,7 +41,7 @@ class HostConnection {
   Result<json::object> request_text(std::string_view request, std::chrono::milliseconds timeout);
   /// The next object. Fails with TimedOut at the deadline, HostGone when the host closed the connection.
   Result<json::object> next(Deadline deadline);
-  /// Makes waits fail with OutputClosed when the reader of that descriptor is gone.
+  /// Makes waits fail with OutputClosed when the reader of that descriptor has closed.
   void watch_output(int output) { output_ = output; }
 
  private:

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kRouteColumns = 20;
 constexpr std::size_t kMaxBody = 2'000;  // columns of one line in a list
-constexpr std::size_t kMinBody = 10;     // columns; with less room the body gets a line of its own
+constexpr std::size_t kMinBody = 10;     // columns; with less room the body gets a separate line
 constexpr std::size_t kNarrowIndent = 4;
 
 bool never_arrived(std::string_view status) {
@@ -35,7 +35,7 @@ std::string attachment_lines(const MessageRow& message, const Styler& paint) {
   return lines;
 }
 
-/// The name alone is no proof: an agent may have a name that looks like the user's.
+/// The name is no proof: an agent may have a name that looks like the user's.
 constexpr std::string_view kUserMark = " (user)";
 
 std::size_t route_columns(const MessageRow& message) {

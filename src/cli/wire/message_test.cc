@@ -35,8 +35,8 @@ TEST(Messages, AreParsedFromResponse) {
 }
 
 TEST(Messages, ErrorInResponseIsReturned) {
-  EXPECT_EQ(parse_page(R"({"error":"the store is away","messages":[]})").error().message(),
-            "the daemon refused: the store is away");
+  EXPECT_EQ(parse_page(R"({"error":"the store is closed","messages":[]})").error().message(),
+            "the daemon refused: the store is closed");
   EXPECT_FALSE(parse_page("{}").has_value());
   EXPECT_FALSE(parse_page("[]").has_value());
 }

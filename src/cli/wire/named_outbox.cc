@@ -23,7 +23,7 @@ std::string outbox_file(const std::string& name) { return config::file_name_of(n
 /// The error for a name in use: by which program, and the next step.
 std::string in_use_error(const Context& context, const std::string& name, pid_t holder) {
   const auto pid = holder == 0 ? std::string{} : relay::format(" (pid {})", holder);
-  const auto host = host::host_of(context.project.hosts, name);
+  const auto host = host::find_host(context.project.hosts, name);
   if (!host || host->pid != holder || host->headless)
     return relay::format(
         "the name {} is in use by another program here{}; stop that one, or choose another with --name", name, pid);
@@ -51,8 +51,8 @@ std::string stored_claim_token(const Context& context, const std::string& name) 
   if (!std::filesystem::is_directory(context.project.outboxes, none)) return {};
   const auto directory = DiskDirectory::open(context.project.outboxes);
   if (!directory) return {};
-  const auto kept = (*directory)->read(outbox_file(name) + ".claim", kMaxTokenBytes);
-  return kept ? kept->value_or("") : std::string{};
+  const auto token = (*directory)->read(outbox_file(name) + ".claim", kMaxTokenBytes);
+  return token ? token->value_or("") : std::string{};
 }
 
 std::string user_token(const Context& context, const std::string& name) {

@@ -28,7 +28,7 @@ Result<json::object> request(DaemonConnection& connection, MessageType type, con
   return parse_json_object(RELAY_TRY(connection.request(type, payload, timeout)));
 }
 
-Result<Prompts> known_prompts(DaemonConnection& connection, std::string_view agent, std::string_view kind) {
+Result<Prompts> open_prompts_of(DaemonConnection& connection, std::string_view agent, std::string_view kind) {
   json::object query;
   if (!agent.empty()) query["agent"] = agent;
   const auto answer = RELAY_TRY(request(connection, MessageType::Prompts, json::serialize(query)));
@@ -97,7 +97,7 @@ Result<json::object> answer_through_host(const Context& context, const PromptAns
 }  // namespace
 
 Result<std::vector<json::object>> open_prompts(const Context& context, std::string_view kind) {
-  if (auto connection = join_workspace(context)) return known_prompts(*connection, {}, kind);
+  if (auto connection = join_workspace(context)) return open_prompts_of(*connection, {}, kind);
   Prompts all;
   for (const auto& host : host::reachable_hosts(context.project.hosts)) {
     auto connection = HostConnection::open(host);
@@ -110,10 +110,10 @@ Result<std::vector<json::object>> open_prompts(const Context& context, std::stri
 Result<json::object> answer_prompt(const Context& context, const PromptAnswer& answer) {
   auto connection = join_workspace(context);
   if (!connection) return answer_through_host(context, answer);
-  const auto known = RELAY_TRY(known_prompts(*connection, answer.agent, answer.kind));
-  auto prompt = select_prompt(known, answer);
+  const auto prompts = RELAY_TRY(open_prompts_of(*connection, answer.agent, answer.kind));
+  auto prompt = select_prompt(prompts, answer);
   // The host may have a prompt that has not reached the daemon yet.
-  if (!prompt && (known.empty() || !answer.prompt.empty())) return answer_through_host(context, answer);
+  if (!prompt && (prompts.empty() || !answer.prompt.empty())) return answer_through_host(context, answer);
   if (!prompt) return prompt;
   const auto result =
       RELAY_TRY(request(*connection, MessageType::Answer,

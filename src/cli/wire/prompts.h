@@ -1,4 +1,4 @@
-/// The open prompts of this project's agents, and answers to them: through the daemon, which knows risks, rules and times,
+/// The open prompts of this project's agents, and answers to them: through the daemon, which adds risks, rules and times,
 /// or without it through the host sockets.
 #pragma once
 

@@ -33,7 +33,7 @@ Result<void> watch_trace(DaemonConnection& connection, const std::string& id, De
                          const OnTrace& on_trace, TraceScope scope) {
   RELAY_TRY(connection.send({.type = MessageType::EventsSubscribe, .id = {}, .payload = R"({"types":["delivery"]})"}));
   const auto query = json::serialize(json::object{{"id", id}});
-  std::string message_id;  // the full id, once known
+  std::string message_id;  // the full id, after the first response
   for (;;) {
     const auto request_id = RELAY_TRY(connection.send({.type = MessageType::Trace, .id = {}, .payload = query}));
     // A change between the request and its response counts as one after it.

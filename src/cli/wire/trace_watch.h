@@ -1,4 +1,4 @@
-/// Watches the delivery history of one message: requests TRACE again whenever an event says that a delivery changed. No
+/// Watches the delivery history of one message: requests TRACE again after each event of a changed delivery. No
 /// change between two requests is missed.
 #pragma once
 
@@ -21,7 +21,7 @@ using OnTrace = std::function<bool(const json::object& trace)>;
 enum class TraceScope { Message, All };
 
 /// `id` is of the message, chosen by its sender, or of a delivery. Fails with TimedOut when `on_trace` has not returned true
-/// by the deadline. The connection must have said HELLO and is used for nothing else.
+/// by the deadline. The connection must have sent HELLO and is used for nothing else.
 Result<void> watch_trace(DaemonConnection& connection, const std::string& id, Deadline deadline,
                          const OnTrace& on_trace, TraceScope scope = TraceScope::Message);
 

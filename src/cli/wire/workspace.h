@@ -11,9 +11,9 @@
 
 namespace relay::cli {
 
-/// Connects without HELLO, for one-shot sends. The error says whether the daemon or only the workspace is missing.
+/// Connects without HELLO, for one-shot sends. The error states whether the daemon or only the workspace is missing.
 Result<DaemonConnection> connect_workspace(const Context& context);
-/// Connects and says HELLO, for requests. Waits fail with Interrupted when `interrupts` is readable (interrupts.h).
+/// Connects and sends HELLO, for requests. Waits fail with Interrupted when `interrupts` is readable (interrupts.h).
 Result<DaemonConnection> join_workspace(const Context& context, std::chrono::milliseconds timeout = kResponseTimeout,
                                         int interrupts = -1);
 /// The URL of the HTTP API of the daemon with that pid, or why it is not served; both empty when it is switched off.
