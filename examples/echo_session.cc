@@ -1,6 +1,6 @@
 /// A minimal agent that replies to each message in its thread.
 ///
-///   echo_session NAME SOCKET        `agent-relay status --json` shows the socket
+///   echo_session NAME SOCKET        get SOCKET from: agent-relay status --json
 #include <csignal>
 #include <cstdio>
 
@@ -28,7 +28,7 @@ class Echo final : public session::AgentSession {
                        session::ReceiptCallback report) override {
     std::printf("%s (%s): %s\n", message.from.handle.c_str(), name_of(context.mode).data(), message.text.c_str());
     const auto sent = runner->send({.to = message.from.name,
-                                    .text = "you said: " + message.text,
+                                    .text = "received: " + message.text,
                                     .thread = message.thread.empty() ? message.id : message.thread,
                                     .reply_to = message.id});
     if (sent)

@@ -1,14 +1,14 @@
-/// Runs an AgentSession: connects it, passes on each message with its context, and sends the receipts.
+/// Runs an AgentSession: connects it, passes each message with its context to it, and sends the receipts.
 ///
 /// Why: a program that embeds a session implements what its agent does, without frames, numbers or reconnects.
 /// Invariants
-///   1. `receive_message` is called once for each attempt of a delivery, in the command of arrival. Each call gets
-///      exactly one result: from the session, or in its place when it throws or is released. A timeout is no result:
+///   1. `receive_message` is called once for each attempt of a delivery, in the order of arrival. Each call gets
+///      exactly one result: from the session, or in its place when it throws or is released. A timeout is not a result:
 ///      after `receipt_timeout` the delivery history notes that the session has not answered, and the message is not
 ///      repeated.
 ///   2. A delivery whose mode the session did not declare never reaches it; it fails as UNSUPPORTED.
-///   3. On release, deliveries that the session kept (accepted, deferred) are returned: they come again to the next
-///      session of the name. Those without a result are in doubt.
+///   3. On release, unsettled deliveries (accepted, deferred) are returned: the next session of the name gets them. Those
+///      without a result are in doubt.
 /// The daemon decides when a message is delivered: at once, when the agent is idle, or at the boundary just reported.
 /// Ownership: borrows loop, network, random, outbox and session, which outlive it; owns the link. `release` may be
 ///   called inside any callback; destroying the runner there may not.
@@ -52,7 +52,7 @@ class SessionRunner final : private client::LinkListener {
 
   /// Connects and stays connected. Once.
   void start();
-  /// Returns kept deliveries, sends BYE, and calls the session's `release`. A second call does nothing.
+  /// Returns unsettled deliveries, sends BYE, and calls the session's `release`. A second call does nothing.
   void release(const std::string& reason);
 
   /// The result of an accepted delivery, or a stronger proof of a delivered one.
@@ -62,7 +62,7 @@ class SessionRunner final : private client::LinkListener {
   /// none was set. It is sent again after each reconnect.
   void set_status(Status status, std::string reason = {});
 
-  /// The agent is about to read its next message or to call its next tool: messages with that mode come now.
+  /// The agent is about to read its next message or to call its next tool: messages with that mode are delivered now.
   /// `on_reached` runs once the daemon has processed the boundary and sent them, or is offline.
   using OnBoundary = std::move_only_function<void()>;
   Result<void> before_next_message(OnBoundary on_reached = {});

@@ -71,24 +71,24 @@ struct SessionRunnerTest : ::testing::Test {
     loop.run_now();
     daemon.welcome();
   }
-  void start_quietly() {
+  void start_and_take_hello() {
     start();
     (void)daemon.take_frames();
   }
   void deliver(std::string_view id, int seq, DeliveryMode mode = DeliveryMode::OnIdle, std::string_view more = {}) {
     daemon.send(MessageType::Deliver, id, R"({"kind":"message","body":"hello"})", "Bob", {},
-               format(R"({{"seq":{},"session_id":"s1","messageId":"k7mx2p9d","lane":{}{}}})", seq,
-                      protocol::lane_code({mode, protocol::Priority::Normal}), more));
+                format(R"({{"seq":{},"session_id":"s1","messageId":"k7mx2p9d","lane":{}{}}})", seq,
+                       protocol::lane_code({mode, protocol::Priority::Normal}), more));
   }
-  /// Time passes; the daemon is there.
-  void be_silent(Millis span) {
+  /// Advances the time; the daemon sends only PINGs.
+  void advance_with_pings(Millis span) {
     for (Millis passed{0}; passed < span; passed += Millis{5'000}) {
       loop.advance(Millis{5'000});
       daemon.send(MessageType::Ping, "p", "{}");
     }
   }
   /// The receipts sent since the last call.
-  std::vector<protocol::Receipt> said() {
+  std::vector<protocol::Receipt> take_receipts() {
     std::vector<protocol::Receipt> all;
     for (const auto& frame : daemon.take_frames())
       if (frame.type == "RECEIPT") all.push_back(*protocol::parse_receipt(json::serialize(frame.payload)));
@@ -96,7 +96,7 @@ struct SessionRunnerTest : ::testing::Test {
   }
 };
 
-TEST_F(SessionRunnerTest, HelloDeclaresTheCapabilities) {
+TEST_F(SessionRunnerTest, HelloDeclaresCapabilities) {
   agent.modes = {};
   agent.modes.add(DeliveryMode::Immediate);
   start();
@@ -112,8 +112,8 @@ TEST_F(SessionRunnerTest, HelloDeclaresTheCapabilities) {
             std::vector<std::string>{"status.changed"});
 }
 
-TEST_F(SessionRunnerTest, PassesOnAMessageWithItsContextAndReportsTheResult) {
-  start_quietly();
+TEST_F(SessionRunnerTest, PassesMessageWithContextAndReportsResult) {
+  start_and_take_hello();
   deliver("d-1", 1, DeliveryMode::NextToolCall, R"(,"mode":"next-tool-call")");
   ASSERT_EQ(agent.messages.size(), 1U);
   EXPECT_EQ(agent.messages[0].id, "k7mx2p9d");
@@ -121,7 +121,7 @@ TEST_F(SessionRunnerTest, PassesOnAMessageWithItsContextAndReportsTheResult) {
   EXPECT_EQ(agent.messages[0].from.name, "Bob");
   EXPECT_EQ(agent.contexts[0].id, "d-1");
   EXPECT_EQ(agent.contexts[0].mode, DeliveryMode::NextToolCall);
-  const auto receipts = said();
+  const auto receipts = take_receipts();
   ASSERT_EQ(receipts.size(), 1U);
   EXPECT_EQ(receipts[0].status, ReceiptStatus::Delivered);
   EXPECT_EQ(receipts[0].delivery_id, "d-1");
@@ -130,7 +130,7 @@ TEST_F(SessionRunnerTest, PassesOnAMessageWithItsContextAndReportsTheResult) {
 }
 
 TEST_F(SessionRunnerTest, AcceptsEveryDeclaredMode) {
-  start_quietly();
+  start_and_take_hello();
   int n = 0;
   for (const auto mode : protocol::kDeliveryModes) deliver(format("d-{}", ++n), 1, mode);
   EXPECT_EQ(agent.contexts.size(), std::size(protocol::kDeliveryModes));
@@ -139,10 +139,10 @@ TEST_F(SessionRunnerTest, AcceptsEveryDeclaredMode) {
 TEST_F(SessionRunnerTest, UndeclaredModeFailsAsUnsupported) {
   agent.modes = {};
   agent.modes.add(DeliveryMode::OnIdle);
-  start_quietly();
+  start_and_take_hello();
   deliver("d-1", 1, DeliveryMode::Immediate);
   EXPECT_TRUE(agent.messages.empty());
-  const auto receipts = said();
+  const auto receipts = take_receipts();
   ASSERT_EQ(receipts.size(), 1U);
   EXPECT_EQ(receipts[0].status, ReceiptStatus::Failed);
   EXPECT_EQ(receipts[0].code, "UNSUPPORTED");
@@ -154,80 +154,80 @@ TEST_F(SessionRunnerTest, CallsOnceForEachAttempt) {
     answer({.status = ReceiptStatus::Failed, .reason = "busy", .retryable = true});
     answer({.status = ReceiptStatus::Delivered});
   };
-  start_quietly();
+  start_and_take_hello();
   deliver("d-1", 1);
   deliver("d-1", 1);
   EXPECT_EQ(agent.messages.size(), 1U);
   deliver("d-1", 2, DeliveryMode::OnIdle, R"(,"attempt":2)");
   ASSERT_EQ(agent.messages.size(), 2U);
   EXPECT_EQ(agent.contexts[1].attempt, 2U);
-  for (const auto& receipt : said()) EXPECT_TRUE(receipt.retryable);
+  for (const auto& receipt : take_receipts()) EXPECT_TRUE(receipt.retryable);
 }
 
 TEST_F(SessionRunnerTest, DeferredMessageIsReturned) {
   agent.reply = [](ReceiptCallback answer) {
     answer({.status = ReceiptStatus::Deferred, .reason = "not now", .available_at = 77});
   };
-  start_quietly();
+  start_and_take_hello();
   deliver("d-1", 1);
-  EXPECT_EQ(said().at(0).available_at, 77);
+  EXPECT_EQ(take_receipts().at(0).available_at, 77);
   deliver("d-1", 2);
   EXPECT_EQ(agent.messages.size(), 2U);
 }
 
 TEST_F(SessionRunnerTest, ExceptionIsARetryableFailure) {
   agent.reply = [](ReceiptCallback) { throw std::runtime_error{"out of tokens"}; };
-  start_quietly();
+  start_and_take_hello();
   deliver("d-1", 1);
-  const auto receipt = said().at(0);
+  const auto receipt = take_receipts().at(0);
   EXPECT_EQ(receipt.status, ReceiptStatus::Failed);
   EXPECT_TRUE(receipt.retryable);
   EXPECT_EQ(receipt.reason, "the session failed: out of tokens");
 }
 
-TEST_F(SessionRunnerTest, TimeoutIsReportedAndTheLateReceiptCounts) {
-  std::vector<ReceiptCallback> waiting;
-  agent.reply = [&](ReceiptCallback answer) { waiting.push_back(std::move(answer)); };
-  start_quietly();
+TEST_F(SessionRunnerTest, TimeoutIsReportedAndLateReceiptCounts) {
+  std::vector<ReceiptCallback> callbacks;
+  agent.reply = [&](ReceiptCallback answer) { callbacks.push_back(std::move(answer)); };
+  start_and_take_hello();
   deliver("d-1", 1);
-  be_silent(Millis{60'000});
-  const auto told = said();
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].status, ReceiptStatus::Deferred);
-  EXPECT_EQ(told[0].available_at, 0) << "the session keeps it";
-  EXPECT_EQ(told[0].reason, "the callback has not reported a result for 60 s");
-  deliver("d-1", 1);  // the daemon asks again
-  be_silent(Millis{120'000});
+  advance_with_pings(Millis{60'000});
+  const auto receipts = take_receipts();
+  ASSERT_EQ(receipts.size(), 1U);
+  EXPECT_EQ(receipts[0].status, ReceiptStatus::Deferred);
+  EXPECT_EQ(receipts[0].available_at, 0) << "the delivery stays with the session";
+  EXPECT_EQ(receipts[0].reason, "the callback has not reported a result for 60 s");
+  deliver("d-1", 1);  // the daemon sends it again
+  advance_with_pings(Millis{120'000});
   EXPECT_EQ(agent.messages.size(), 1U);
-  EXPECT_TRUE(said().empty());
-  waiting.at(0)({.status = ReceiptStatus::Delivered});
-  EXPECT_EQ(said().at(0).status, ReceiptStatus::Delivered);
+  EXPECT_TRUE(take_receipts().empty());
+  callbacks.at(0)({.status = ReceiptStatus::Delivered});
+  EXPECT_EQ(take_receipts().at(0).status, ReceiptStatus::Delivered);
 }
 
-TEST_F(SessionRunnerTest, UnansweredMessageIsNotRepeatedAfterAReconnection) {
-  std::vector<ReceiptCallback> waiting;
-  agent.reply = [&](ReceiptCallback answer) { waiting.push_back(std::move(answer)); };
-  start_quietly();
+TEST_F(SessionRunnerTest, UnansweredMessageIsNotRepeatedAfterReconnect) {
+  std::vector<ReceiptCallback> callbacks;
+  agent.reply = [&](ReceiptCallback answer) { callbacks.push_back(std::move(answer)); };
+  start_and_take_hello();
   deliver("d-1", 1);
-  be_silent(Millis{60'000});
+  advance_with_pings(Millis{60'000});
   daemon.disconnect();
   loop.advance(Millis{200});
   daemon.welcome();
   deliver("d-1", 1);
   EXPECT_EQ(agent.messages.size(), 1U);
-  (void)said();
-  waiting.at(0)({.status = ReceiptStatus::Failed, .reason = "no"});
-  EXPECT_EQ(said().at(0).reason, "no");
+  (void)take_receipts();
+  callbacks.at(0)({.status = ReceiptStatus::Failed, .reason = "no"});
+  EXPECT_EQ(take_receipts().at(0).reason, "no");
 }
 
-TEST_F(SessionRunnerTest, AcceptedMessageEndsByAReport) {
+TEST_F(SessionRunnerTest, AcceptedMessageEndsByReport) {
   agent.reply = [](ReceiptCallback answer) { answer({.status = ReceiptStatus::Accepted}); };
-  start_quietly();
+  start_and_take_hello();
   deliver("d-1", 1);
   runner->report("d-1", {.status = ReceiptStatus::Delivered, .proof = "submitted"});
   runner->report("d-1", {.status = ReceiptStatus::Delivered, .proof = "seen", .evidence = "turn 4"});
   runner->report("d-1", {.status = ReceiptStatus::Failed});
-  const auto receipts = said();
+  const auto receipts = take_receipts();
   ASSERT_EQ(receipts.size(), 3U);
   EXPECT_EQ(receipts[0].status, ReceiptStatus::Accepted);
   EXPECT_EQ(receipts[1].proof, "submitted");
@@ -237,26 +237,26 @@ TEST_F(SessionRunnerTest, AcceptedMessageEndsByAReport) {
 
 TEST_F(SessionRunnerTest, AcceptedMessageCanBeMovedAndCancelled) {
   agent.reply = [](ReceiptCallback answer) { answer({.status = ReceiptStatus::Accepted}); };
-  start_quietly();
+  start_and_take_hello();
   deliver("d-1", 1, DeliveryMode::Manual);
   deliver("d-1", 1, DeliveryMode::OnIdle, R"(,"mode":"on-idle")");
   EXPECT_EQ(agent.moved, std::vector{DeliveryMode::OnIdle});
   EXPECT_EQ(agent.messages.size(), 1U);
   daemon.send(MessageType::Cancel, "c", R"({"deliveryId":"d-1","reason":"no need"})");
   EXPECT_EQ(agent.cancelled, std::vector<std::string>{"d-1"});
-  (void)said();
+  (void)take_receipts();
   runner->report("d-1", {.status = ReceiptStatus::Delivered});
-  EXPECT_TRUE(said().empty());
+  EXPECT_TRUE(take_receipts().empty());
 }
 
-TEST_F(SessionRunnerTest, StatusIsReportedAgainAfterAReconnection) {
-  start_quietly();
-  runner->set_status(Status::Blocked, "waits for a person");
+TEST_F(SessionRunnerTest, StatusIsReportedAgainAfterReconnect) {
+  start_and_take_hello();
+  runner->set_status(Status::Blocked, "waiting for the user");
   auto frames = daemon.take_frames();
   ASSERT_EQ(frames.size(), 1U);
   EXPECT_EQ(frames[0].type, "SESSION_STATE");
   EXPECT_EQ(string_member(frames[0].payload, "state"), "blocked");
-  EXPECT_EQ(string_member(frames[0].payload, "reason"), "waits for a person");
+  EXPECT_EQ(string_member(frames[0].payload, "reason"), "waiting for the user");
   daemon.disconnect();
   runner->set_status(Status::Idle);
   loop.advance(Millis{200});
@@ -267,8 +267,8 @@ TEST_F(SessionRunnerTest, StatusIsReportedAgainAfterAReconnection) {
   EXPECT_EQ(string_member(frames[0].payload, "state"), "idle");
 }
 
-TEST_F(SessionRunnerTest, BoundaryCallbackRunsWhenItIsReached) {
-  start_quietly();
+TEST_F(SessionRunnerTest, BoundaryCallbackRunsWhenReached) {
+  start_and_take_hello();
   EXPECT_FALSE(runner->before_next_message());
   runner->set_status(Status::Active);
   (void)daemon.take_frames();
@@ -282,21 +282,21 @@ TEST_F(SessionRunnerTest, BoundaryCallbackRunsWhenItIsReached) {
   EXPECT_FALSE(reached);
   daemon.send(MessageType::StatusResponse, frames[1].id, "{}");
   EXPECT_TRUE(reached);
-  EXPECT_EQ(said().size(), 1U);
+  EXPECT_EQ(take_receipts().size(), 1U);
   ASSERT_TRUE(runner->before_next_message());
   EXPECT_EQ(string_member(daemon.take_frames().at(0).payload, "boundary"), "message");
 }
 
 TEST_F(SessionRunnerTest, SentMessageGetsItsReceipts) {
-  start_quietly();
+  start_and_take_hello();
   const auto first = runner->send({.to = "Bob", .text = "hi"}, {.mode = DeliveryMode::Immediate});
-  const auto second = runner->send({.to = "Nobody", .text = "hi"});
+  const auto second = runner->send({.to = "Zoe", .text = "hi"});
   ASSERT_TRUE(first && second);
   EXPECT_FALSE(runner->send({.to = "", .text = "hi"}));
   EXPECT_EQ(daemon.take_frames().size(), 2U);
   daemon.send(MessageType::Ack, "a", format(R"({{"ack_id":"{}","short_id":"k7mx2p9d"}})", *first));
   daemon.send(MessageType::Nack, "n",
-             format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"nobody has that name"}})", *second));
+              format(R"({{"nack_id":"{}","code":"UNKNOWN_RECIPIENT","message":"no agent is named Zoe"}})", *second));
   daemon.send(
       MessageType::Receipt, "r",
       format(R"({{"status":"delivered","deliveryId":"d-9","messageId":"{}","agent":"Bob","proof":"seen"}})", *first));
@@ -309,7 +309,7 @@ TEST_F(SessionRunnerTest, SentMessageGetsItsReceipts) {
 
 TEST_F(SessionRunnerTest, ReleaseReturnsAcceptedMessages) {
   agent.reply = [](ReceiptCallback answer) { answer({.status = ReceiptStatus::Accepted}); };
-  start_quietly();
+  start_and_take_hello();
   deliver("d-1", 1);
   (void)daemon.take_frames();
   runner->release("done for today");
@@ -323,44 +323,45 @@ TEST_F(SessionRunnerTest, ReleaseReturnsAcceptedMessages) {
 }
 
 TEST_F(SessionRunnerTest, UnansweredMessageIsInDoubtAfterRelease) {
-  std::vector<ReceiptCallback> waiting;
-  agent.reply = [&](ReceiptCallback answer) { waiting.push_back(std::move(answer)); };
-  start_quietly();
+  std::vector<ReceiptCallback> callbacks;
+  agent.reply = [&](ReceiptCallback answer) { callbacks.push_back(std::move(answer)); };
+  start_and_take_hello();
   deliver("d-1", 1);
   deliver("d-2", 2);
-  be_silent(Millis{60'000});
-  waiting.at(1)({.status = ReceiptStatus::Delivered});
-  (void)said();
+  advance_with_pings(Millis{60'000});
+  callbacks.at(1)({.status = ReceiptStatus::Delivered});
+  (void)take_receipts();
   runner->release("done for today");
-  const auto told = said();
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told[0].delivery_id, "d-1");
-  EXPECT_EQ(told[0].status, ReceiptStatus::InDoubt);
-  waiting.at(0)({.status = ReceiptStatus::Delivered});
-  EXPECT_TRUE(said().empty());
+  const auto receipts = take_receipts();
+  ASSERT_EQ(receipts.size(), 1U);
+  EXPECT_EQ(receipts[0].delivery_id, "d-1");
+  EXPECT_EQ(receipts[0].status, ReceiptStatus::InDoubt);
+  callbacks.at(0)({.status = ReceiptStatus::Delivered});
+  EXPECT_TRUE(take_receipts().empty());
   runner.reset();
-  waiting.at(0)({.status = ReceiptStatus::Delivered});
+  callbacks.at(0)({.status = ReceiptStatus::Delivered});
 }
 
-TEST_F(SessionRunnerTest, FatalErrorReleasesTheSession) {
-  start_quietly();
+TEST_F(SessionRunnerTest, FatalErrorReleasesSession) {
+  start_and_take_hello();
   daemon.send(MessageType::Pause, "p", R"({"paused":true})");
   EXPECT_EQ(agent.pauses, std::vector{true});
-  daemon.send(MessageType::Error, "e", R"({"code":"DUPLICATE_CONNECTION","message":"the name was taken","fatal":true})");
+  daemon.send(MessageType::Error, "e",
+              R"({"code":"DUPLICATE_CONNECTION","message":"the name was taken","fatal":true})");
   ASSERT_EQ(agent.released.size(), 1U);
   EXPECT_NE(agent.released[0].find("the name was taken"), std::string::npos);
   runner->release("later");
   EXPECT_EQ(agent.released.size(), 1U);
 }
 
-TEST_F(SessionRunnerTest, ReleaseMayBeCalledInsideACallback) {
+TEST_F(SessionRunnerTest, ReleaseMayBeCalledInCallback) {
   agent.reply = [&](ReceiptCallback answer) {
     answer({.status = ReceiptStatus::Delivered});
     runner->release("one is enough");
   };
-  start_quietly();
+  start_and_take_hello();
   deliver("d-1", 1);
-  EXPECT_EQ(said().at(0).status, ReceiptStatus::Delivered);
+  EXPECT_EQ(take_receipts().at(0).status, ReceiptStatus::Delivered);
   EXPECT_EQ(agent.released.size(), 1U);
 }
 
