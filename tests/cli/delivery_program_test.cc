@@ -296,7 +296,7 @@ TEST_F(Deliveries, PendingMessageCanBeCancelled) {
   join("Bob");
   const auto id = send("Bob", "never mind");
   EXPECT_EQ(box.ok({"cancel", id, "--reason", "done already"}), id + " cancelled\n");
-  EXPECT_TRUE(trace_shows(id, "╰─ cancelled by a person: done already")) << trace_text(id);
+  EXPECT_TRUE(trace_shows(id, "╰─ cancelled by the user: done already")) << trace_text(id);
   const auto again = box.run({"cancel", id});
   EXPECT_EQ(again.code, 1);
   EXPECT_TRUE(has(again.err, "no delivery of " + id + " is pending")) << again.err;

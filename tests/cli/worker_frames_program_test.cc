@@ -58,7 +58,7 @@ TEST_F(SpawnedByFrames, NameInGracePeriodIsRefused) {
     return string_member(refused, "error").value_or("").find("is connected already") == std::string::npos;
   }));
   EXPECT_FALSE(succeeded(refused));
-  EXPECT_NE(string_member(refused, "error").value_or("").find("belongs to somebody else"), std::string::npos)
+  EXPECT_NE(string_member(refused, "error").value_or("").find("has another owner"), std::string::npos)
       << json::serialize(refused);
   EXPECT_TRUE(eventually([&] { return host_pid("Bob") == 0; }));
 }
