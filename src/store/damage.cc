@@ -10,7 +10,7 @@ namespace relay::store {
 void Damage::add(Damage other) {
   for (auto& finding : other.findings)
     if (std::ranges::find(findings, finding) == findings.end()) findings.push_back(std::move(finding));
-  std::ranges::move(other.kept, std::back_inserter(kept));
+  std::ranges::move(other.files, std::back_inserter(files));
   lost_messages += other.lost_messages;
   more_lost = more_lost || other.more_lost;
   counted = counted && other.counted;
@@ -23,7 +23,7 @@ std::string Damage::joined_findings() const {
   return text;
 }
 
-std::string Damage::sentence() const {
+std::string Damage::message() const {
   const auto text = joined_findings();
   if (text.empty()) return text;
   if (lost_messages == 0 && !counted) return text;
@@ -33,7 +33,7 @@ std::string Damage::sentence() const {
 }
 
 Damage damage_at_runtime(const Error& error) {
-  return {.findings = {error.message()}, .lost_messages = 0, .counted = false, .refused = 0, .kept = {}};
+  return {.findings = {error.message()}, .lost_messages = 0, .counted = false, .refused = 0, .files = {}};
 }
 
 }  // namespace relay::store

@@ -1,4 +1,4 @@
-// What every store does with deliveries that wait, are held, come again or die; see message_store_suite.h.
+// The queues of every store: ready, held, requeued and dead deliveries; see message_store_suite.h.
 #include "store/message_store_suite.h"
 
 namespace relay::store {
@@ -14,14 +14,14 @@ namespace {
 constexpr Lane kUrgent{DeliveryMode::OnIdle, Priority::Urgent};
 constexpr Lane kManual{DeliveryMode::Manual, Priority::Normal};
 
-/// A message to Bob, key 2n-1, whose delivery (2n) begins like this.
+/// A message to Bob with key 2n-1, and its delivery with key 2n.
 Changes to_bob(std::int64_t n, const std::string& from = "Alice", Lane lane = {}, Hold hold = Hold::None,
                WallMs available_at = 0) {
-  auto waiting = delivery(2 * n, 2 * n - 1, "Bob", static_cast<std::uint64_t>(n), from);
-  waiting.lane = lane;
-  waiting.hold = hold;
-  waiting.available_at = available_at;
-  return {AddMessage{message(2 * n - 1, from, "Bob", "hello")}, AddDelivery{waiting}};
+  auto row = delivery(2 * n, 2 * n - 1, "Bob", static_cast<std::uint64_t>(n), from);
+  row.lane = lane;
+  row.hold = hold;
+  row.available_at = available_at;
+  return {AddMessage{message(2 * n - 1, from, "Bob", "hello")}, AddDelivery{row}};
 }
 
 ChangeDelivery proven(std::int64_t key, Proof proof) {
@@ -30,7 +30,7 @@ ChangeDelivery proven(std::int64_t key, Proof proof) {
   return changed;
 }
 
-ChangeDelivery held_back(std::int64_t key, Hold hold, WallMs available_at = 0) {
+ChangeDelivery deferred(std::int64_t key, Hold hold, WallMs available_at = 0) {
   auto changed = change(key, DeliveryState::Deferred);
   changed.hold = hold;
   changed.available_at = available_at;
@@ -96,7 +96,7 @@ TEST_P(MessageStoreSuite, KeepsAStreamForEachLane) {
 
 TEST_P(MessageStoreSuite, RequeuesDeliveryAtEnd) {
   for (std::int64_t n = 1; n <= 3; ++n) commit(to_bob(n));
-  auto failed = held_back(2, Hold::Time, kStart + 900);
+  auto failed = deferred(2, Hold::Time, kStart + 900);
   failed.attempts = 3;
   commit({failed});
   EXPECT_EQ(backlog_keys("Bob"), (Keys{4, 6}));
@@ -116,7 +116,7 @@ TEST_P(MessageStoreSuite, RequeuesDeliveryAtEnd) {
   EXPECT_EQ(again.history[2].state, DeliveryState::Queued);
   EXPECT_EQ(again.history[2].at, kStart + 600);
   EXPECT_EQ(again.history[2].reason, "again");
-  EXPECT_EQ(load().newest, Key{7}) << "a rank is a key, and keys are given once";
+  EXPECT_EQ(load().newest, Key{7}) << "a rank is a key, and keys are never reused";
   EXPECT_EQ(store_->held(due_by(kStart + 10'000))->items.size(), 0u);
 }
 
@@ -144,7 +144,7 @@ TEST_P(MessageStoreSuite, RollbackRestoresQueues) {
   commit(to_bob(2));
   ASSERT_TRUE(store_->begin());
   ASSERT_TRUE(store_->apply(requeue(2, 9, kUrgent)));
-  ASSERT_TRUE(store_->apply(held_back(4, Hold::Time, kStart + 5)));
+  ASSERT_TRUE(store_->apply(deferred(4, Hold::Time, kStart + 5)));
   ASSERT_TRUE(store_->apply(change(4, DeliveryState::Dead)));
   store_->rollback();
   EXPECT_EQ(backlog_keys("Bob"), (Keys{2, 4}));
@@ -160,18 +160,18 @@ TEST_P(MessageStoreSuite, HeldDeliveryLeavesQueueAndStaysPending) {
   commit(to_bob(2, "Alice", {}, Hold::Time, kStart + 500));
   commit(to_bob(3));
   commit(to_bob(4));
-  commit({held_back(8, Hold::Time, kStart + 300)});
+  commit({deferred(8, Hold::Time, kStart + 300)});
   EXPECT_EQ(backlog_keys("Bob"), Keys{6});
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").unread_only()), (Keys{7, 5, 3, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").unread_only()), (Keys{7, 5, 3, 1}));
   EXPECT_EQ(store_->stats()->pending, 4u);
   const auto snapshot = load();
   ASSERT_EQ(snapshot.backlogs.size(), 1u);
   EXPECT_EQ(snapshot.backlogs[0].pending, 4u);
   EXPECT_EQ(snapshot.backlogs[0].held, 3u);
   EXPECT_EQ(snapshot.next_due, kStart + 300);
-  const auto kept = entry(8).delivery;
-  EXPECT_EQ(kept.hold, Hold::Time);
-  EXPECT_EQ(kept.available_at, kStart + 300);
+  const auto row = entry(8).delivery;
+  EXPECT_EQ(row.hold, Hold::Time);
+  EXPECT_EQ(row.available_at, kStart + 300);
   commit({RemoveAgent{AgentName{"Bob"}, false, kStart + 9}});
   for (const std::int64_t key : {2, 4, 6, 8}) EXPECT_EQ(entry(key).delivery.state, DeliveryState::Cancelled);
   EXPECT_TRUE(load().backlogs.empty());
@@ -242,15 +242,15 @@ TEST_P(MessageStoreSuite, ListsDeliveriesHeldByPolicyOrManualLane) {
   EXPECT_EQ(held(held_of("Bob", DeliveryMode::OnIdle)), (Keys{2, 6}));
   EXPECT_EQ(held(held_of("Bob", DeliveryMode::Immediate)), Keys{});
   EXPECT_EQ(held(held_of("Nobody")), Keys{});
-  auto asked = held_of("Bob");
-  asked.max_rows = 3;
-  const auto page = store_->held(asked).value();
+  auto request = held_of("Bob");
+  request.max_rows = 3;
+  const auto page = store_->held(request).value();
   EXPECT_EQ(keys_of(page), (Keys{2, 4, 6}));
   EXPECT_TRUE(page.more);
   EXPECT_EQ(page.items[0].topic, Topic{"review"});
   EXPECT_EQ(page.next_due, 0);
-  asked.after = Key{6};
-  EXPECT_FALSE(store_->held(asked)->more);
+  request.after = Key{6};
+  EXPECT_FALSE(store_->held(request)->more);
 }
 
 TEST_P(MessageStoreSuite, DeliveredRowOnlyGainsProof) {
@@ -259,7 +259,7 @@ TEST_P(MessageStoreSuite, DeliveredRowOnlyGainsProof) {
   first.via = "pty";
   first.evidence = "status working";
   commit({first, proven(2, Proof::Accepted), proven(2, Proof::Stored)});
-  EXPECT_EQ(entry(2).history.size(), 2u) << "neither the same again nor less";
+  EXPECT_EQ(entry(2).history.size(), 2u) << "an equal or weaker proof adds no entry";
   EXPECT_EQ(entry(2).history[1].via, "pty");
   EXPECT_EQ(entry(2).history[1].evidence, "status working");
   commit({proven(2, Proof::Seen)});
@@ -267,7 +267,7 @@ TEST_P(MessageStoreSuite, DeliveredRowOnlyGainsProof) {
   EXPECT_EQ(entry(2).history.size(), 3u);
   EXPECT_EQ(entry(2).history[2].via, "");
   commit({proven(2, Proof::Submitted), change(2, DeliveryState::Accepted), change(2, DeliveryState::Failed),
-          change(2, DeliveryState::Cancelled), held_back(2, Hold::Time, kStart + 5)});
+          change(2, DeliveryState::Cancelled), deferred(2, Hold::Time, kStart + 5)});
   EXPECT_EQ(entry(2).delivery.state, DeliveryState::Delivered);
   EXPECT_EQ(entry(2).delivery.proof, Proof::Seen);
   EXPECT_EQ(entry(2).history.size(), 3u);
@@ -281,7 +281,7 @@ TEST_P(MessageStoreSuite, UndeliveredFinalRowOnlyBecomesCancelled) {
     commit(to_bob(++n));
     const auto key = 2 * n;
     commit({change(key, state), change(key, Queued), change(key, Accepted), proven(key, Proof::Seen),
-            change(key, state), held_back(key, Hold::Policy)});
+            change(key, state), deferred(key, Hold::Policy)});
     EXPECT_EQ(entry(key).delivery.state, state);
     EXPECT_EQ(entry(key).history.size(), 2u);
     commit({change(key, Cancelled)});
@@ -295,15 +295,15 @@ TEST_P(MessageStoreSuite, UndeliveredFinalRowOnlyBecomesCancelled) {
 TEST_P(MessageStoreSuite, CancelledDeliveryAcceptsLateReceipt) {
   using enum DeliveryState;
   std::int64_t n = 0;
-  for (const auto word : {Delivered, InDoubt}) {
+  for (const auto receipt : {Delivered, InDoubt}) {
     commit(to_bob(++n));
     const auto key = 2 * n;
     commit({change(key, Cancelled), change(key, Queued), change(key, Accepted), change(key, Failed), change(key, Dead),
-            change(key, Expired), change(key, Cancelled), held_back(key, Hold::Policy)});
+            change(key, Expired), change(key, Cancelled), deferred(key, Hold::Policy)});
     EXPECT_EQ(entry(key).delivery.state, Cancelled);
     EXPECT_EQ(entry(key).history.size(), 2u);
-    commit({change(key, word)});
-    EXPECT_EQ(entry(key).delivery.state, word);
+    commit({change(key, receipt)});
+    EXPECT_EQ(entry(key).delivery.state, receipt);
     EXPECT_EQ(entry(key).history.size(), 3u);
   }
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
@@ -313,16 +313,16 @@ TEST_P(MessageStoreSuite, ExpiredDeliveryAcceptsLateReceipt) {
   using enum DeliveryState;
   std::int64_t n = 0;
   for (const auto late : {Expired, InDoubt}) {
-    for (const auto word : {Delivered, Failed, InDoubt, Dead, Cancelled}) {
+    for (const auto receipt : {Delivered, Failed, InDoubt, Dead, Cancelled}) {
       commit(to_bob(++n));
       const auto key = 2 * n;
       commit({change(key, late), change(key, Queued), change(key, Accepted), change(key, late), change(key, Expired),
-              held_back(key, Hold::Policy)});
+              deferred(key, Hold::Policy)});
       EXPECT_EQ(entry(key).delivery.state, late);
       EXPECT_EQ(entry(key).history.size(), 2u);
-      commit({change(key, word)});
-      EXPECT_EQ(entry(key).delivery.state, word);
-      EXPECT_EQ(entry(key).history.size(), word == late ? 2u : 3u);
+      commit({change(key, receipt)});
+      EXPECT_EQ(entry(key).delivery.state, receipt);
+      EXPECT_EQ(entry(key).history.size(), receipt == late ? 2u : 3u);
     }
   }
   EXPECT_EQ(dead({}).size(), 6u);
@@ -342,7 +342,7 @@ TEST_P(MessageStoreSuite, AttemptsChangeOnlyWhenGiven) {
 
 TEST_P(MessageStoreSuite, ReleasedDeliveryReturnsToQueue) {
   commit(to_bob(1));
-  commit({held_back(2, Hold::Policy)});
+  commit({deferred(2, Hold::Policy)});
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
   commit({change(2, DeliveryState::Accepted)});
   EXPECT_EQ(backlog_keys("Bob"), Keys{2});
@@ -418,25 +418,25 @@ TEST_P(MessageStoreSuite, ListsDeadLettersNewestFirst) {
   query.states = {Dead, Failed};
   EXPECT_EQ(dead(query), (Keys{8, 2}));
   query.states = {Cancelled, Delivered, Queued};
-  EXPECT_EQ(dead(query), Keys{}) << "those are not dead";
+  EXPECT_EQ(dead(query), Keys{}) << "these states are not dead";
   query = {};
   query.to = "Nobody";
   EXPECT_EQ(dead(query), Keys{});
   query.deliveries = {Key{12}};
   const auto one = store_->dead(query);
   ASSERT_TRUE(one);
-  ASSERT_EQ(one->size(), 1u) << "asked by name, whatever its state";
+  ASSERT_EQ(one->size(), 1u) << "selected by key, whatever its state";
   EXPECT_EQ(one->at(0).delivery.state, Delivered);
   query.deliveries = {Key{99}};
   EXPECT_EQ(dead(query), Keys{});
-  const auto letter = store_->dead({}).value().front();
-  EXPECT_EQ(letter.message.key, Key{15});
-  EXPECT_EQ(letter.message.payload, message(15, "Bob", "Dave", "to dave").payload);
-  EXPECT_EQ(letter.delivery.attempts, 8u);
-  EXPECT_EQ(letter.last.at, kStart + 77);
-  EXPECT_EQ(letter.last.reason, "because");
-  EXPECT_EQ(letter.last.via, "pty");
-  EXPECT_EQ(letter.last.evidence, "exit 1");
+  const auto newest = store_->dead({}).value().front();
+  EXPECT_EQ(newest.message.key, Key{15});
+  EXPECT_EQ(newest.message.payload, message(15, "Bob", "Dave", "to dave").payload);
+  EXPECT_EQ(newest.delivery.attempts, 8u);
+  EXPECT_EQ(newest.last.at, kStart + 77);
+  EXPECT_EQ(newest.last.reason, "because");
+  EXPECT_EQ(newest.last.via, "pty");
+  EXPECT_EQ(newest.last.evidence, "exit 1");
 }
 
 TEST_P(MessageStoreSuite, DeadQueryByKeysKeepsTheirOrder) {
@@ -454,7 +454,7 @@ TEST_P(MessageStoreSuite, ListsReadyDeliveriesOfModeWithLastReason) {
   commit(to_bob(3));
   commit(to_bob(4, "Alice", kNextMessage, Hold::Policy));
   commit(to_bob(5, "Alice", kNextMessage));
-  commit({ChangeDelivery{.key = Key{4}, .state = DeliveryState::Deferred, .at = kStart, .reason = "it waits"},
+  commit({ChangeDelivery{.key = Key{4}, .state = DeliveryState::Deferred, .at = kStart, .reason = "busy"},
           change(10, DeliveryState::Delivered)});
   auto request = held_of("Bob", DeliveryMode::NextMessage);
   request.ready = true;
@@ -469,7 +469,7 @@ TEST_P(MessageStoreSuite, ListsReadyDeliveriesOfModeWithLastReason) {
   page = store_->held(request).value();
   ASSERT_EQ(page.items.size(), 1u);
   EXPECT_EQ(page.items[0].delivery.key, Key{4});
-  EXPECT_EQ(page.items[0].last_reason, "it waits");
+  EXPECT_EQ(page.items[0].last_reason, "busy");
   EXPECT_FALSE(page.more);
 }
 
@@ -501,7 +501,7 @@ TEST_P(MessageStoreSuite, DeadQueryReturnsAtLeastOneRowOfAnySize) {
   }
   const auto some = dead({});
   EXPECT_GE(some.size(), 1u);
-  EXPECT_LT(some.size(), 3u) << "an answer is bounded in bytes";
+  EXPECT_LT(some.size(), 3u) << "a result is bounded in bytes";
   DeadQuery rest;
   rest.before = Key{some.back()};
   EXPECT_FALSE(dead(rest).empty());
@@ -517,15 +517,15 @@ TEST_P(MessageStoreSuite, LoadsTheSizeOfEachFlow) {
   commit({change(12, DeliveryState::Delivered)});
   const auto backlogs = load().backlogs;
   ASSERT_EQ(backlogs.size(), 4u);
-  const auto says = [&](std::size_t at) {
+  const auto summary_of = [&](std::size_t at) {
     const auto& flow = backlogs[at];
     return format("{}<{}:{} {}/{}", flow.to.value(), flow.from.value(), protocol::lane_code(flow.lane), flow.held,
                   flow.pending);
   };
-  EXPECT_EQ(says(0), "Bob<Alice:0 1/2");
-  EXPECT_EQ(says(1), "Bob<Carol:0 0/1");
-  EXPECT_EQ(says(2), "Bob<Alice:1 0/1");
-  EXPECT_EQ(says(3), "Bob<Alice:8 1/1");
+  EXPECT_EQ(summary_of(0), "Bob<Alice:0 1/2");
+  EXPECT_EQ(summary_of(1), "Bob<Carol:0 0/1");
+  EXPECT_EQ(summary_of(2), "Bob<Alice:1 0/1");
+  EXPECT_EQ(summary_of(3), "Bob<Alice:8 1/1");
   EXPECT_EQ(store_->stats()->oldest_pending, kStart + 1);
   commit({change(2, DeliveryState::Delivered)});
   EXPECT_EQ(store_->stats()->oldest_pending, kStart + 3);
@@ -543,25 +543,25 @@ TEST_P(MessageStoreSuite, LoadsTheKeysOfIdempotentMessages) {
   auto last = message(4, "Carol", "Bob", "d");
   last.payload_meta = R"({"delivery":{"idempotencyKey":"k2"}})";
   commit({AddMessage{first}, AddMessage{other}, AddMessage{broken}, AddMessage{last}});
-  const auto known = load().recent_keys;
-  ASSERT_EQ(known.size(), 2u);
-  EXPECT_EQ(known[0].from, AgentName{"Alice"});
-  EXPECT_EQ(known[0].idempotency_key, "k1");
-  EXPECT_EQ(known[1].from, AgentName{"Carol"});
-  EXPECT_EQ(known[1].idempotency_key, "k2");
+  const auto recent = load().recent_keys;
+  ASSERT_EQ(recent.size(), 2u);
+  EXPECT_EQ(recent[0].from, AgentName{"Alice"});
+  EXPECT_EQ(recent[0].idempotency_key, "k1");
+  EXPECT_EQ(recent[1].from, AgentName{"Carol"});
+  EXPECT_EQ(recent[1].idempotency_key, "k2");
 }
 
 TEST_P(MessageStoreSuite, StoresPauseAndPolicyOfAgents) {
-  auto quiet = agent("Alice");
-  quiet.paused = true;
-  quiet.pause_reason = "lunch";
-  quiet.policy = {{"Bob", protocol::DeliveryPolicyAction::Refuse}, {"*", protocol::DeliveryPolicyAction::Hold}};
-  commit({PutAgent{quiet}, PutAgent{agent("Bob")}});
+  auto paused = agent("Alice");
+  paused.paused = true;
+  paused.pause_reason = "lunch";
+  paused.policy = {{"Bob", protocol::DeliveryPolicyAction::Refuse}, {"*", protocol::DeliveryPolicyAction::Hold}};
+  commit({PutAgent{paused}, PutAgent{agent("Bob")}});
   const auto agents = load().agents;
   ASSERT_EQ(agents.size(), 2u);
   EXPECT_TRUE(agents[0].paused);
   EXPECT_EQ(agents[0].pause_reason, "lunch");
-  EXPECT_EQ(agents[0].policy, quiet.policy);
+  EXPECT_EQ(agents[0].policy, paused.policy);
   EXPECT_FALSE(agents[1].paused);
   EXPECT_TRUE(agents[1].policy.empty());
 }

@@ -1,4 +1,4 @@
-// What every store does with events; see message_store_suite.h.
+// The event log of every store; see message_store_suite.h.
 #include "base/format.h"
 #include "base/json.h"
 #include "store/message_store_suite.h"
@@ -136,7 +136,7 @@ TEST_P(MessageStoreSuite, FiltersEventsByTypeGroupAgentAndSession) {
   EventQuery query;
   query.filter.types = {"item"};
   EXPECT_EQ(lines_of(*store_, query), (Lines{"1 item.started", "2 item.delta"}));
-  EXPECT_EQ(page(*store_, query).next_after, 3u) << "the rest need not be looked at again";
+  EXPECT_EQ(page(*store_, query).next_after, 3u) << "the rest need not be scanned again";
   query.filter.agents = {"Bob"};
   EXPECT_EQ(lines_of(*store_, query), Lines{"2 item.delta"});
   query.filter = {};
@@ -191,7 +191,7 @@ TEST_P(MessageStoreSuite, LargeEventLogIsPrunedBeforeMessages) {
   commit({change(2, DeliveryState::Delivered)});
   const std::string much(60'000, 'x');
   for (int n = 0; n < 40; ++n) commit({happened("item.started", kStart + n, format(R"({{"a":"{}"}})", much))});
-  forget_all({.max_bytes = 2 << 20}, kStart);
+  prune_all({.max_bytes = 2 << 20}, kStart);
   EXPECT_EQ(rows({}).size(), 1u);
 }
 
@@ -251,7 +251,7 @@ TEST_P(MessageStoreSuite, SessionEndedEventHasSummary) {
   EXPECT_NE(priced.events.back().json.find(R"("totalTokens":10,"estimatedCost":1E0)"), std::string::npos)
       << priced.events.back().json;
   const auto row = store_->session(session.id).value();
-  EXPECT_EQ(row.work.items, 3);
+  EXPECT_EQ(row.stats.items, 3);
   EXPECT_EQ(row.session.ended, 3'000);
   EXPECT_FALSE(store_->session(SessionId{"nobody"}));
 }

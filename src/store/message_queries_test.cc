@@ -1,4 +1,4 @@
-// What every store answers; see message_store_suite.h.
+// The queries of every store; see message_store_suite.h.
 #include "records/query_errors.h"
 #include "store/message_store_suite.h"
 
@@ -13,17 +13,17 @@ TEST_P(MessageStoreSuite, InboxMergesDirectAndSharedMessagesInOrder) {
     commit(direct(key, "Alice", "Bob", "for bob alone"));
     commit({AddMessage{message(key + 2, "Alice", "*", "for all")}, AddDelivery{delivery(key + 3, key + 2, "Bob")},
             AddDelivery{delivery(key + 4, key + 2, "Carol")}});
-    commit({AddMessage{message(key + 5, "Alice", "Bob", "nobody got it")}});
+    commit({AddMessage{message(key + 5, "Alice", "Bob", "not delivered")}});
   }
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob")), (Keys{27, 25, 21, 19, 15, 13, 9, 7, 3, 1}));
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").limit(3)), (Keys{27, 25, 21}));
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").ascending().after(7).before(21)), (Keys{9, 13, 15, 19}));
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").to("Bob").limit(2)), (Keys{25, 19}));
-  EXPECT_EQ(keys(Ask{}.delivered_to("Carol")), (Keys{27, 21, 15, 9, 3}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob")), (Keys{27, 25, 21, 19, 15, 13, 9, 7, 3, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").limit(3)), (Keys{27, 25, 21}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").ascending().after(7).before(21)), (Keys{9, 13, 15, 19}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").to("Bob").limit(2)), (Keys{25, 19}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Carol")), (Keys{27, 21, 15, 9, 3}));
 }
 
 TEST_P(MessageStoreSuite, RedeliveredMessageHasTheStateOfItsNewestDelivery) {
-  const auto state_now = [&] { return rows(Ask{}).at(0).state; };
+  const auto state_now = [&] { return rows(QueryBuilder{}).at(0).state; };
   commit({AddMessage{message(1, "Alice", "*", "hello")}, AddDelivery{delivery(2, 1, "Bob")},
           AddDelivery{delivery(3, 1, "Carol")}});
   commit({change(3, DeliveryState::Delivered)});
@@ -44,15 +44,15 @@ TEST_P(MessageStoreSuite, FindsMessageByShortIdPrefixOrSenderId) {
   EXPECT_EQ(store_->trace(short_id(Key{3}))->message.key, Key{3});
   EXPECT_EQ(store_->trace(short_id(Key{3}).substr(0, 6))->message.key, Key{3});
   EXPECT_EQ(store_->trace(foreign.id)->message.key, Key{5});
-  EXPECT_EQ(keys(Ask{}.id(short_id(Key{1}))), Keys{1});
-  EXPECT_EQ(keys(Ask{}.id("zzzzzzzz")), Keys{});
+  EXPECT_EQ(keys(QueryBuilder{}.id(short_id(Key{1}))), Keys{1});
+  EXPECT_EQ(keys(QueryBuilder{}.id("zzzzzzzz")), Keys{});
   const auto missing = store_->trace("zzzzzzzz");
   ASSERT_FALSE(missing);
   EXPECT_TRUE(is(missing.error(), records::QueryErrc::NotFound));
 }
 
 TEST_P(MessageStoreSuite, AmbiguousPrefixListsIds) {
-  // Two keys whose short ids share their first four letters.
+  // Two keys whose short ids share their first four characters.
   const auto prefix = short_id(Key{1}).substr(0, kMinPrefixLength);
   const auto alike = keys_matching(prefix, {Key{1}, Key{4'000'000}}, 2);
   ASSERT_EQ(alike.size(), 2u);
@@ -69,22 +69,22 @@ TEST_P(MessageStoreSuite, FiltersAndOrdersMessages) {
   commit(direct(5, "Alice", "Bob", "c"));
   commit({AddMessage{message(7, "Alice", "#general", "d")}, AddDelivery{delivery(8, 7, "Bob")},
           AddDelivery{delivery(9, 7, "Carol")}});
-  EXPECT_EQ(keys(Ask{}), (Keys{7, 5, 3, 1}));
-  EXPECT_EQ(keys(Ask{}.limit(2)), (Keys{7, 5}));
-  EXPECT_EQ(keys(Ask{}.limit(2).ascending()), (Keys{1, 3}));
-  EXPECT_EQ(keys(Ask{}.from("Alice")), (Keys{7, 5, 1}));
-  EXPECT_EQ(keys(Ask{}.to("Bob")), (Keys{5, 1}));
-  EXPECT_EQ(keys(Ask{}.from("Alice").to("Bob").ascending()), (Keys{1, 5}));
-  EXPECT_EQ(keys(Ask{}.channel("#general")), Keys{7});
-  EXPECT_EQ(keys(Ask{}.since(kStart + 5)), (Keys{7, 5}));
-  EXPECT_EQ(keys(Ask{}.since(kStart + 100)), Keys{});
-  EXPECT_EQ(keys(Ask{}.after(3)), (Keys{7, 5}));
-  EXPECT_EQ(keys(Ask{}.before(5)), (Keys{3, 1}));
-  EXPECT_EQ(keys(Ask{}.after(1).before(7).ascending()), (Keys{3, 5}));
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").before(7)), (Keys{5, 1}));
-  EXPECT_EQ(keys(Ask{}.from("Nobody")), Keys{});
-  EXPECT_EQ(keys(Ask{}.delivered_to("Carol")), Keys{7});
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").after(5)), Keys{7});
+  EXPECT_EQ(keys(QueryBuilder{}), (Keys{7, 5, 3, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.limit(2)), (Keys{7, 5}));
+  EXPECT_EQ(keys(QueryBuilder{}.limit(2).ascending()), (Keys{1, 3}));
+  EXPECT_EQ(keys(QueryBuilder{}.from("Alice")), (Keys{7, 5, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.to("Bob")), (Keys{5, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.from("Alice").to("Bob").ascending()), (Keys{1, 5}));
+  EXPECT_EQ(keys(QueryBuilder{}.channel("#general")), Keys{7});
+  EXPECT_EQ(keys(QueryBuilder{}.since(kStart + 5)), (Keys{7, 5}));
+  EXPECT_EQ(keys(QueryBuilder{}.since(kStart + 100)), Keys{});
+  EXPECT_EQ(keys(QueryBuilder{}.after(3)), (Keys{7, 5}));
+  EXPECT_EQ(keys(QueryBuilder{}.before(5)), (Keys{3, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.after(1).before(7).ascending()), (Keys{3, 5}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").before(7)), (Keys{5, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.from("Nobody")), Keys{});
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Carol")), Keys{7});
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").after(5)), Keys{7});
 }
 
 TEST_P(MessageStoreSuite, InboxHasEachMessageOnceAndCanBeUnreadOnly) {
@@ -92,34 +92,34 @@ TEST_P(MessageStoreSuite, InboxHasEachMessageOnceAndCanBeUnreadOnly) {
   commit(direct(3, "Alice", "Bob", "b"));
   commit({AddDelivery{delivery(5, 3, "Bob")}});  // a second copy of one message
   commit({change(2, DeliveryState::Delivered)});
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob")), (Keys{3, 1}));
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").unread_only()), Keys{3});
-  EXPECT_EQ(keys(Ask{}.delivered_to("Alice")), Keys{});
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob")), (Keys{3, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").unread_only()), Keys{3});
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Alice")), Keys{});
 }
 
 TEST_P(MessageStoreSuite, InboxKeepsMessageOrderAfterRedelivery) {
   for (std::int64_t key = 1; key <= 5; key += 2) commit(direct(key, "Alice", "Bob", "a"));
   commit({change(2, DeliveryState::Dead), AddDelivery{delivery(7, 1, "Bob", 9)}});
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob")), (Keys{5, 3, 1}));
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").ascending()), (Keys{1, 3, 5}));
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").unread_only()), (Keys{5, 3, 1}));
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").unread_only().before(5).limit(1)), Keys{3});
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").before(3)), Keys{1});
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob")), (Keys{5, 3, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").ascending()), (Keys{1, 3, 5}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").unread_only()), (Keys{5, 3, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").unread_only().before(5).limit(1)), Keys{3});
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").before(3)), Keys{1});
 }
 
 TEST_P(MessageStoreSuite, MessageHasStateOfLeastAdvancedDelivery) {
   commit({AddMessage{message(1, "Alice", "*", "all")}, AddDelivery{delivery(2, 1, "Bob")},
           AddDelivery{delivery(3, 1, "Carol")}});
-  EXPECT_EQ(rows(Ask{}).at(0).state, DeliveryState::Queued);
+  EXPECT_EQ(rows(QueryBuilder{}).at(0).state, DeliveryState::Queued);
   commit({change(2, DeliveryState::Delivered)});
-  EXPECT_EQ(rows(Ask{}).at(0).state, DeliveryState::Queued);
+  EXPECT_EQ(rows(QueryBuilder{}).at(0).state, DeliveryState::Queued);
   commit({change(3, DeliveryState::Failed)});
-  EXPECT_EQ(rows(Ask{}).at(0).state, DeliveryState::Failed);
-  EXPECT_EQ(rows(Ask{}).at(0).deliveries, 2u);
+  EXPECT_EQ(rows(QueryBuilder{}).at(0).state, DeliveryState::Failed);
+  EXPECT_EQ(rows(QueryBuilder{}).at(0).deliveries, 2u);
   commit({AddMessage{message(4, "Alice", "*", "all again")}, AddDelivery{delivery(5, 4, "Bob")},
           AddDelivery{delivery(6, 4, "Carol")}, change(5, DeliveryState::Delivered),
           change(6, DeliveryState::Delivered)});
-  EXPECT_EQ(rows(Ask{}).at(0).state, DeliveryState::Delivered);
+  EXPECT_EQ(rows(QueryBuilder{}).at(0).state, DeliveryState::Delivered);
 }
 
 TEST_P(MessageStoreSuite, CountsRepliesByShortIdAndBySendersId) {
@@ -129,8 +129,8 @@ TEST_P(MessageStoreSuite, CountsRepliesByShortIdAndBySendersId) {
   auto by_sender = message(4, "Bob", "Alice", "more");
   by_sender.thread = "id-1";
   commit({AddMessage{by_short}, AddMessage{by_sender}});
-  EXPECT_EQ(rows(Ask{}.ascending()).at(0).reply_count, 2u);
-  EXPECT_EQ(keys(Ask{}.thread("id-1")), Keys{4});
+  EXPECT_EQ(rows(QueryBuilder{}.ascending()).at(0).reply_count, 2u);
+  EXPECT_EQ(keys(QueryBuilder{}.thread("id-1")), Keys{4});
 }
 
 TEST_P(MessageStoreSuite, FindsWordsBeforeAndAfterTheyAreIndexed) {
@@ -138,17 +138,17 @@ TEST_P(MessageStoreSuite, FindsWordsBeforeAndAfterTheyAreIndexed) {
   commit(direct(3, "Bob", "Alice", "all builds are red"));
   index_all();
   commit(direct(5, "Alice", "Carol", "BUILD foo-bar broken"));
-  EXPECT_EQ(keys(Ask{}.search("build")), (Keys{5, 3, 1}));
-  EXPECT_EQ(keys(Ask{}.ascending().search("build")), (Keys{1, 3, 5}));
-  EXPECT_EQ(keys(Ask{}.limit(1).search("build")), Keys{5});
-  EXPECT_EQ(keys(Ask{}.search("build green")), Keys{1});
-  EXPECT_EQ(keys(Ask{}.search("foo-bar")), Keys{5});
-  EXPECT_EQ(keys(Ask{}.from("Alice").search("build")), (Keys{5, 1}));
-  EXPECT_EQ(keys(Ask{}.delivered_to("Bob").search("build")), Keys{1});
-  EXPECT_EQ(keys(Ask{}.search("nothing")), Keys{});
+  EXPECT_EQ(keys(QueryBuilder{}.search("build")), (Keys{5, 3, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.ascending().search("build")), (Keys{1, 3, 5}));
+  EXPECT_EQ(keys(QueryBuilder{}.limit(1).search("build")), Keys{5});
+  EXPECT_EQ(keys(QueryBuilder{}.search("build green")), Keys{1});
+  EXPECT_EQ(keys(QueryBuilder{}.search("foo-bar")), Keys{5});
+  EXPECT_EQ(keys(QueryBuilder{}.from("Alice").search("build")), (Keys{5, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.delivered_to("Bob").search("build")), Keys{1});
+  EXPECT_EQ(keys(QueryBuilder{}.search("nothing")), Keys{});
   index_all();
-  EXPECT_EQ(keys(Ask{}.search("build")), (Keys{5, 3, 1}));
-  EXPECT_EQ(keys(Ask{}.search("foo-bar")), Keys{5});
+  EXPECT_EQ(keys(QueryBuilder{}.search("build")), (Keys{5, 3, 1}));
+  EXPECT_EQ(keys(QueryBuilder{}.search("foo-bar")), Keys{5});
 }
 
 TEST_P(MessageStoreSuite, SearchTreatsInputAsPlainWords) {
@@ -156,10 +156,10 @@ TEST_P(MessageStoreSuite, SearchTreatsInputAsPlainWords) {
   index_all();
   for (const char* typed : {"\"", "' OR 1=1", "NEAR(", "a AND", "*", "body:plain", "^plain", "-", "\xe2\x80\x94",
                             "(plain)", "plain*", "\x01"}) {
-    EXPECT_TRUE(store_->messages(Ask{}.search(typed))) << typed;
+    EXPECT_TRUE(store_->messages(QueryBuilder{}.search(typed))) << typed;
   }
-  EXPECT_EQ(keys(Ask{}.search("(plain)")), Keys{1});
-  EXPECT_EQ(keys(Ask{}.search("***")), Keys{});
+  EXPECT_EQ(keys(QueryBuilder{}.search("(plain)")), Keys{1});
+  EXPECT_EQ(keys(QueryBuilder{}.search("***")), Keys{});
 }
 
 TEST_P(MessageStoreSuite, SubscriptionsAreAddedAndRemovedOneByOne) {
@@ -186,7 +186,7 @@ TEST_P(MessageStoreSuite, ForgottenStreamsLeaveAMark) {
   commit({ForgetStream{stream("a", 4)}, ForgetStream{stream("b", 1)}, SetStream{stream("c", 5)}});
   auto snapshot = load();
   ASSERT_EQ(snapshot.streams.size(), 2u);
-  EXPECT_EQ(snapshot.streams[0].topic, Topic{"b"}) << "it has gone on meanwhile";
+  EXPECT_EQ(snapshot.streams[0].topic, Topic{"b"}) << "its numbers grew meanwhile";
   EXPECT_EQ(snapshot.streams[1].topic, Topic{"c"});
   ASSERT_EQ(snapshot.stream_marks.size(), 1u);
   EXPECT_EQ(snapshot.stream_marks[0].last, Seq{4});

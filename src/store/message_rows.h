@@ -57,12 +57,12 @@ std::optional<records::DeliveryState> message_state(const std::vector<DeliveryPr
     for (const auto& each : deliveries)
       if (const auto found = newest.find(each.to); found != newest.end())
         found->second = found->second < each.key ? each.key : found->second;
-  std::optional<records::DeliveryState> least;
+  std::optional<records::DeliveryState> state;
   for (const auto& each : deliveries) {
     if (each.state == records::DeliveryState::Cancelled && newest.at(each.to) != each.key) continue;
-    if (!least || advancement(each.state) < advancement(*least)) least = each.state;
+    if (!state || advancement(each.state) < advancement(*state)) state = each.state;
   }
-  return least;
+  return state;
 }
 
 /// The states that DeadQuery finds.

@@ -1,7 +1,7 @@
 /// The store as one thread sees it: apply changes in a group, commit them together, run queries.
 ///
-/// Why an interface: memory and SQLite (PostgreSQL later) pass one suite (message_store_suite.h); swapping one for
-///   another changes only its cost.
+/// Why an interface: memory and SQLite (PostgreSQL later) pass one suite (message_store_suite.h); replacing one by
+///   another changes only the cost.
 /// Invariants: nothing applied is visible after a crash unless commit() returned; after a failed commit() or apply()
 ///   the group is rolled back and the store is usable again; keys only grow.
 /// Threading: one thread at a time; the loop thread uses StoreQueue.
@@ -44,7 +44,7 @@ std::uint32_t messages_in(const records::Changes& changes);
 /// What a committed group survives.
 enum class CommitDurability {
   Full,              // everything that the store's durability promises
-  CoveredByJournal,  // the journal has it; a power cut may take it back from the store, with all groups after it
+  CoveredByJournal,  // the journal has it; after a power cut the store may lack it and all groups after it
 };
 
 /// The limits of retention. It never removes a delivery that is not final, nor the message of one.

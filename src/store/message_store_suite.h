@@ -72,9 +72,9 @@ class MessageStoreSuite : public testing::TestWithParam<StoreKind> {
 
   std::vector<std::int64_t> dead(const records::DeadQuery& query) {
     std::vector<std::int64_t> keys;
-    const auto letters = store_->dead(query);
-    EXPECT_TRUE(letters) << letters.error().message();
-    for (const auto& letter : *letters) keys.push_back(letter.delivery.key.value());
+    const auto rows = store_->dead(query);
+    EXPECT_TRUE(rows) << rows.error().message();
+    for (const auto& row : *rows) keys.push_back(row.delivery.key.value());
     return keys;
   }
 
@@ -88,7 +88,7 @@ class MessageStoreSuite : public testing::TestWithParam<StoreKind> {
     while (store_->index_step(2).value()) {}
   }
 
-  void forget_all(const Retention& retention, WallMs now) {
+  void prune_all(const Retention& retention, WallMs now) {
     int steps = 0;
     while (store_->prune_step(retention, now, 3).value()) ASSERT_LT(++steps, 1'000);
   }

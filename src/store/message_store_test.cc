@@ -3,6 +3,7 @@
 #include "store/memory/store.h"
 #include "store/message_store_suite.h"
 #include "store/sqlite/store.h"
+#include "store/testing/forwarding_store.h"
 #include "store/testing/sim_disk.h"
 
 namespace relay::store {
@@ -13,7 +14,7 @@ using namespace sample;
 TEST_P(MessageStoreSuite, CountsWhatKnownAgentsSentAndReceived) {
   commit({PutAgent{agent("Alice")}, PutAgent{agent("Bob")}});
   commit({AddMessage{message(1, "Alice", "Bob", "one")}, AddDelivery{delivery(2, 1, "Bob")},
-          AddMessage{message(3, "Carol", "Bob", "nobody knows her")}});
+          AddMessage{message(3, "Carol", "Bob", "from an unknown agent")}});
   commit({ChangeDelivery{Key{2}, DeliveryState::Delivered, Proof::Accepted, kStart}});
   commit({ChangeDelivery{Key{2}, DeliveryState::Delivered, Proof::Seen, kStart}, PutAgent{agent("Alice")},
           PutAgent{agent("Carol")}});
@@ -23,33 +24,33 @@ TEST_P(MessageStoreSuite, CountsWhatKnownAgentsSentAndReceived) {
   EXPECT_EQ(counts[0].sent, 1u);
   EXPECT_EQ(counts[0].received, 0u);
   EXPECT_EQ(counts[1].agent.value(), "Bob");
-  EXPECT_EQ(counts[1].received, 1u) << "more proof is no second message";
+  EXPECT_EQ(counts[1].received, 1u) << "a stronger proof does not count again";
   commit({RemoveAgent{AgentName{"Alice"}, false, kStart}, PutAgent{agent("Alice")}});
-  EXPECT_EQ(store_->load()->counts.size(), 1u) << "a removed name begins anew";
+  EXPECT_EQ(store_->load()->counts.size(), 1u) << "a removed name starts again at 0";
 }
 
 TEST_P(MessageStoreSuite, ReturnsMessageByteForByte) {
-  auto said = message(1, "Alice", "Bob", "build is green");
-  said.topic = Topic{"ci"};
-  said.kind = "state";
-  said.thread = "t1";
-  said.payload_meta = R"({"importance":7})";
-  said.payload = "{\"kind\":\"state\", \"body\":\"\\u00e9\xc3\xa9\",\"data\":{ }}";
-  commit({AddMessage{said}});
-  const auto found = rows(Ask{});
+  auto sent = message(1, "Alice", "Bob", "build is green");
+  sent.topic = Topic{"ci"};
+  sent.kind = "state";
+  sent.thread = "t1";
+  sent.payload_meta = R"({"importance":7})";
+  sent.payload = "{\"kind\":\"state\", \"body\":\"\\u00e9\xc3\xa9\",\"data\":{ }}";
+  commit({AddMessage{sent}});
+  const auto found = rows(QueryBuilder{});
   ASSERT_EQ(found.size(), 1u);
   const auto& back = found[0].message;
-  EXPECT_EQ(back.key, said.key);
-  EXPECT_EQ(back.id, said.id);
-  EXPECT_EQ(back.ts, said.ts);
-  EXPECT_EQ(back.from, said.from);
-  EXPECT_EQ(back.to, said.to);
-  EXPECT_EQ(back.topic, said.topic);
-  EXPECT_EQ(back.kind, said.kind);
-  EXPECT_EQ(back.thread, said.thread);
-  EXPECT_EQ(back.payload, said.payload);
-  EXPECT_EQ(back.payload_meta, said.payload_meta);
-  EXPECT_EQ(back.session, said.session);
+  EXPECT_EQ(back.key, sent.key);
+  EXPECT_EQ(back.id, sent.id);
+  EXPECT_EQ(back.ts, sent.ts);
+  EXPECT_EQ(back.from, sent.from);
+  EXPECT_EQ(back.to, sent.to);
+  EXPECT_EQ(back.topic, sent.topic);
+  EXPECT_EQ(back.kind, sent.kind);
+  EXPECT_EQ(back.thread, sent.thread);
+  EXPECT_EQ(back.payload, sent.payload);
+  EXPECT_EQ(back.payload_meta, sent.payload_meta);
+  EXPECT_EQ(back.session, sent.session);
 }
 
 TEST_P(MessageStoreSuite, RollbackRemovesGroup) {
@@ -60,7 +61,7 @@ TEST_P(MessageStoreSuite, RollbackRemovesGroup) {
   ASSERT_TRUE(store_->apply(PutAgent{agent("New")}));
   ASSERT_TRUE(store_->apply(RemoveAgent{AgentName{"Alice"}, true, kStart}));
   store_->rollback();
-  EXPECT_EQ(keys(Ask{}), Keys{1});
+  EXPECT_EQ(keys(QueryBuilder{}), Keys{1});
   EXPECT_EQ(backlog_keys("Bob"), Keys{2});
   const auto snapshot = load();
   EXPECT_EQ(snapshot.newest, Key{2});
@@ -76,7 +77,7 @@ TEST_P(MessageStoreSuite, RefusesDuplicateKeyAndStaysUsable) {
   const auto again = sample::commit(*store_, direct(1, "Mallory", "Bob", "other"));
   ASSERT_FALSE(again);
   EXPECT_TRUE(is(again.error(), Errc::BadChange)) << again.error().message();
-  EXPECT_EQ(rows(Ask{}).at(0).message.from, AgentName{"Alice"});
+  EXPECT_EQ(rows(QueryBuilder{}).at(0).message.from, AgentName{"Alice"});
   commit(direct(3, "Alice", "Bob", "second"));
 }
 
@@ -93,9 +94,9 @@ TEST_P(MessageStoreSuite, LoadsPendingDeliveriesOfRecipientInOrder) {
   EXPECT_EQ(backlog_keys("Bob"), (Keys{2, 6, 8, 10}));
   EXPECT_EQ(backlog_keys("Bob", 6), (Keys{8, 10}));
   EXPECT_EQ(backlog_keys("Nobody"), Keys{});
-  auto asked = backlog_of("Bob");
-  asked.max_rows = 2;
-  const auto page = store_->backlog(asked);
+  auto request = backlog_of("Bob");
+  request.max_rows = 2;
+  const auto page = store_->backlog(request);
   ASSERT_EQ(page->items.size(), 2u);
   EXPECT_TRUE(page->more);
   EXPECT_EQ(page->items[1].delivery.state, DeliveryState::Accepted);
@@ -106,9 +107,9 @@ TEST_P(MessageStoreSuite, LoadsPendingDeliveriesOfRecipientInOrder) {
 TEST_P(MessageStoreSuite, BacklogReturnsAtLeastOneRowOfAnySize) {
   commit(direct(1, "Alice", "Bob", std::string(10'000, 'x')));
   commit(direct(3, "Alice", "Bob", "small"));
-  auto asked = backlog_of("Bob");
-  asked.max_bytes = 100;
-  const auto page = store_->backlog(asked);
+  auto request = backlog_of("Bob");
+  request.max_bytes = 100;
+  const auto page = store_->backlog(request);
   ASSERT_EQ(page->items.size(), 1u);
   EXPECT_TRUE(page->more);
 }
@@ -185,10 +186,10 @@ TEST_P(MessageStoreSuite, GroupSeesItsOwnChanges) {
 }
 
 TEST_P(MessageStoreSuite, StoresDeliveryAddedAsAccepted) {
-  auto taken = delivery(2, 1, "Bob");
-  taken.state = DeliveryState::Accepted;
-  taken.proof = Proof::Accepted;
-  commit({AddMessage{message(1, "Alice", "Bob", "hello")}, AddDelivery{taken}, change(2, DeliveryState::Delivered)});
+  auto accepted = delivery(2, 1, "Bob");
+  accepted.state = DeliveryState::Accepted;
+  accepted.proof = Proof::Accepted;
+  commit({AddMessage{message(1, "Alice", "Bob", "hello")}, AddDelivery{accepted}, change(2, DeliveryState::Delivered)});
   const auto trace = store_->trace(delivery_id(Key{2}));
   ASSERT_TRUE(trace);
   ASSERT_EQ(trace->deliveries.at(0).history.size(), 2u);
@@ -198,14 +199,14 @@ TEST_P(MessageStoreSuite, StoresDeliveryAddedAsAccepted) {
 TEST_P(MessageStoreSuite, RemovingAgentCancelsItsPendingDeliveries) {
   commit({PutAgent{agent("Bob")}, PutSession{session("s", "Bob")}, JoinChannel{{"#a", AgentName{"Bob"}}}});
   commit(direct(1, "Alice", "Bob", "hello"));
-  commit(direct(3, "Bob", "Alice", "from bob, still wanted"));
+  commit(direct(3, "Bob", "Alice", "from bob, stays pending"));
   commit({RemoveAgent{AgentName{"Bob"}, true, kStart + 9}});
   const auto snapshot = load();
   EXPECT_TRUE(snapshot.agents.empty());
   EXPECT_TRUE(snapshot.sessions.empty());
   EXPECT_TRUE(snapshot.memberships.empty());
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
-  EXPECT_EQ(backlog_keys("Alice", 0, "Bob"), Keys{4}) << "Alice still waits for this one";
+  EXPECT_EQ(backlog_keys("Alice", 0, "Bob"), Keys{4}) << "still pending for Alice";
   const auto trace = store_->trace(short_id(Key{1}));
   EXPECT_EQ(trace->deliveries.at(0).delivery.state, DeliveryState::Cancelled);
   EXPECT_EQ(trace->deliveries.at(0).history.back().at, kStart + 9);
@@ -217,9 +218,9 @@ TEST_P(MessageStoreSuite, RemovingAgentWithMessagesRemovesThem) {
   index_all();
   commit(direct(3, "Bob", "Alice", "newer words"));
   commit({change(4, DeliveryState::Delivered), RemoveAgent{AgentName{"Bob"}, true, kStart}});
-  EXPECT_EQ(keys(Ask{}), Keys{});
-  EXPECT_EQ(keys(Ask{}.search("words")), Keys{});
-  EXPECT_EQ(load().newest, Key{4}) << "keys are never used again";
+  EXPECT_EQ(keys(QueryBuilder{}), Keys{});
+  EXPECT_EQ(keys(QueryBuilder{}.search("words")), Keys{});
+  EXPECT_EQ(load().newest, Key{4}) << "keys are never reused";
 }
 
 TEST_P(MessageStoreSuite, PrunesByAgeButKeepsPending) {
@@ -230,20 +231,20 @@ TEST_P(MessageStoreSuite, PrunesByAgeButKeepsPending) {
     if (key != 6) done.push_back(change(key, DeliveryState::Delivered));
   }
   commit(done);
-  forget_all({.max_age_ms = 1'000}, kStart + 1'000 + 20);
-  EXPECT_EQ(keys(Ask{}.ascending()), (Keys{5, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39}));
-  EXPECT_EQ(keys(Ask{}.ascending().search("note")).size(), 11u);
+  prune_all({.max_age_ms = 1'000}, kStart + 1'000 + 20);
+  EXPECT_EQ(keys(QueryBuilder{}.ascending()), (Keys{5, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39}));
+  EXPECT_EQ(keys(QueryBuilder{}.ascending().search("note")).size(), 11u);
   EXPECT_EQ(backlog_keys("Bob"), Keys{6});
   EXPECT_FALSE(store_->trace(short_id(Key{1})));
-  forget_all({.max_age_ms = 1'000}, kStart + 100'000);
-  EXPECT_EQ(keys(Ask{}), Keys{5});
+  prune_all({.max_age_ms = 1'000}, kStart + 100'000);
+  EXPECT_EQ(keys(QueryBuilder{}), Keys{5});
   EXPECT_EQ(load().newest, Key{40});
 }
 
 TEST_P(MessageStoreSuite, RefusesDeliveryOfPrunedMessage) {
   commit(direct(1, "Alice", "Bob", "hello"));
   commit({change(2, DeliveryState::Delivered)});
-  forget_all({.max_age_ms = 1}, kStart + 1'000'000'000);
+  prune_all({.max_age_ms = 1}, kStart + 1'000'000'000);
   const auto again = sample::commit(*store_, {AddDelivery{delivery(3, 1, "Bob")}});
   ASSERT_FALSE(again);
   EXPECT_TRUE(is(again.error(), Errc::BadChange)) << again.error().message();
@@ -252,11 +253,11 @@ TEST_P(MessageStoreSuite, RefusesDeliveryOfPrunedMessage) {
 TEST_P(MessageStoreSuite, PrunesOldestWhenTooLarge) {
   const std::string body(20'000, 'x');
   for (std::int64_t key = 1; key < 200; key += 2) commit({AddMessage{message(key, "Alice", "#log", body)}});
-  forget_all({.max_bytes = 1 << 20}, kStart);
-  const auto left = keys(Ask{}.limit(1'000));
-  EXPECT_LT(left.size(), 60u);
-  EXPECT_GT(left.size(), 10u);
-  EXPECT_EQ(left.front(), 199) << "the newest stay";
+  prune_all({.max_bytes = 1 << 20}, kStart);
+  const auto remaining = keys(QueryBuilder{}.limit(1'000));
+  EXPECT_LT(remaining.size(), 60u);
+  EXPECT_GT(remaining.size(), 10u);
+  EXPECT_EQ(remaining.front(), 199) << "the newest stay";
   EXPECT_LE(store_->stats()->bytes, 3u << 20);
 }
 
@@ -266,7 +267,7 @@ TEST_P(MessageStoreSuite, PrunesEndedSessionsAndUnusedOutboxMarks) {
   ended.ended = kStart;
   commit({PutSession{ended}, SetOutboxMark{{AgentName{"A"}, "old", 1, {}, kStart}},
           SetOutboxMark{{AgentName{"A"}, "new", 1, {}, now - 1}}});
-  forget_all({.max_age_ms = 1'000}, now);
+  prune_all({.max_age_ms = 1'000}, now);
   const auto snapshot = load();
   ASSERT_EQ(snapshot.marks.size(), 1u);
   EXPECT_EQ(snapshot.marks[0].epoch, "new");
@@ -276,15 +277,15 @@ TEST_P(MessageStoreSuite, OutboxMarkNeverGoesBack) {
   commit({SetOutboxMark{{AgentName{"A"}, "e", 5, {}, kStart}}, SetOutboxMark{{AgentName{"A"}, "e", 4, {}, kStart}}});
   commit({SetOutboxMark{{AgentName{"A"}, "e", 3, {}, kStart + 1}}});
   ASSERT_EQ(load().marks.size(), 1u);
-  EXPECT_EQ(load().marks[0].high, 5u) << "an earlier commit that is applied again is not the newest";
+  EXPECT_EQ(load().marks[0].high, 5u) << "an earlier commit, applied again, does not lower the mark";
 }
 
 namespace {
 
-/// A store together with the disk it stands on.
-class OnSimDisk final : public MessageStore {
+/// A SQLite store with its disk.
+class SimDiskStore final : public ForwardingStore {
  public:
-  OnSimDisk() {
+  SimDiskStore() {
     auto store = SqliteStore::open({.path = "messages.sqlite",
                                     .durability = Durability::Process,
                                     .vfs = disk_.vfs(),
@@ -292,37 +293,17 @@ class OnSimDisk final : public MessageStore {
     RELAY_ASSERT(store);
     store_ = *std::move(store);
   }
-  Result<WorkspaceState> load() override { return store_->load(); }
-  Result<void> begin(CommitDurability durability) override { return store_->begin(durability); }
-  Result<void> set_journal_position(JournalReach reach) override { return store_->set_journal_position(reach); }
-  Result<void> apply(const Change& change) override { return store_->apply(change); }
-  Result<void> commit() override { return store_->commit(); }
-  Result<EventSeq> newest_event() override { return store_->newest_event(); }
-  void rollback() override { store_->rollback(); }
-  Result<BacklogPage> backlog(const BacklogRequest& request) override { return store_->backlog(request); }
-  Result<ExpireResult> expire(const ExpireRequest& request) override { return store_->expire(request); }
-  Result<bool> index_step(std::size_t rows) override { return store_->index_step(rows); }
-  Result<bool> prune_step(const Retention& retention, WallMs now, std::size_t rows) override {
-    return store_->prune_step(retention, now, rows);
-  }
-  Result<std::vector<MessageRow>> messages(const MessageQuery& query) override { return store_->messages(query); }
-  Result<Trace> trace(const std::string& id) override { return store_->trace(id); }
-  Result<StoreStats> stats() override { return store_->stats(); }
-  Result<HeldPage> held(const HeldRequest& request) override { return store_->held(request); }
-  Result<std::vector<DeadLetter>> dead(const DeadQuery& query) override { return store_->dead(query); }
-  Result<EventPage> events(const EventQuery& query) override { return store_->events(query); }
-  Result<std::vector<UsageSum>> usage(const UsageQuery& query) override { return store_->usage(query); }
-  Result<SessionRow> session(const SessionId& id) override { return store_->session(id); }
-  Result<std::unique_ptr<MessageReader>> open_reader() override { return store_->open_reader(); }
 
  private:
+  MessageStore& target() override { return *store_; }
+
   SimDisk disk_;
   std::unique_ptr<SqliteStore> store_;
 };
 
 const StoreKind kKinds[] = {
     {"memory", [] { return std::make_unique<MemoryStore>(); }},
-    {"sqlite", [] { return std::make_unique<OnSimDisk>(); }},
+    {"sqlite", [] { return std::make_unique<SimDiskStore>(); }},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Lives of deliveries drawn by a seed, led in memory and on SQLite at once: whatever may be asked, both say the same.
+// Random changes of deliveries, applied to the memory store and the SQLite store: all queries give the same results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace {
 using namespace records;
 using namespace sample;
 
-constexpr int kLives = 12;
+constexpr int kSeeds = 12;
 constexpr int kGroups = 40;
 constexpr std::uint64_t kMaxGroup = 8;
 const std::string kAgents[] = {"Alice", "Bob", "Carol"};
 
-std::string say(const Delivery& delivery) {
+std::string describe(const Delivery& delivery) {
   return format("d{}/m{} {}>{} lane {} rank {} seq {} {} {} hold {} until {} tries {} ends {}", delivery.key.value(),
                 delivery.message.value(), delivery.from.value(), delivery.to.value(),
                 protocol::lane_code(delivery.lane), delivery.rank.value(), delivery.seq.value(),
@@ -28,12 +28,12 @@ std::string say(const Delivery& delivery) {
                 delivery.available_at, delivery.attempts, delivery.expires_at);
 }
 
-std::string say(const HistoryEntry& event) {
+std::string describe(const HistoryEntry& event) {
   return format("[{} {} {} {} {} {}]", event.at, name_of(event.state), name_of(event.proof), event.reason, event.via,
                 event.evidence);
 }
 
-std::string say(const WorkspaceState& snapshot) {
+std::string describe(const WorkspaceState& snapshot) {
   auto text = format("newest {} expiry {} due {}\n", snapshot.newest.value(), snapshot.next_expiry, snapshot.next_due);
   for (const auto& flow : snapshot.backlogs)
     text += format("{}>{} lane {}: {} held {}\n", flow.from.value(), flow.to.value(), protocol::lane_code(flow.lane),
@@ -46,10 +46,10 @@ std::string say(const WorkspaceState& snapshot) {
   return text;
 }
 
-/// Everything a store says about its deliveries.
-std::string say_all(MessageStore& store) {
+/// The results of all queries as text.
+std::string describe_all(MessageStore& store) {
   const auto snapshot = store.load().value();
-  auto text = say(snapshot);
+  auto text = describe(snapshot);
   EventQuery log;
   log.limit = 100'000;
   const auto events = store.events(log).value();
@@ -57,7 +57,7 @@ std::string say_all(MessageStore& store) {
   for (const auto& event : events.events) text += event.json + '\n';
   for (const auto& flow : snapshot.backlogs) {
     const auto page = store.backlog(backlog_of(flow.to.value(), 0, flow.from.value(), flow.lane)).value();
-    for (const auto& item : page.items) text += "waits " + say(item.delivery) + '\n';
+    for (const auto& item : page.items) text += "ready " + describe(item.delivery) + '\n';
   }
   HeldRequest held;
   held.due_by = kStart + 40;
@@ -65,20 +65,20 @@ std::string say_all(MessageStore& store) {
     held.to = AgentName{name};
     const auto page = store.held(held).value();
     text += format("held of {}: more {} next {}\n", name, page.more, page.next_due);
-    for (const auto& item : page.items) text += "held " + say(item.delivery) + '\n';
+    for (const auto& item : page.items) text += "held " + describe(item.delivery) + '\n';
     DeadQuery dead;
     dead.to = name;
-    const auto letters = store.dead(dead).value();
-    for (const auto& letter : letters) text += "dead " + say(letter.delivery) + ' ' + say(letter.last) + '\n';
-    const auto unread = store.messages(Ask{}.delivered_to(name).unread_only()).value();
+    const auto dead_rows = store.dead(dead).value();
+    for (const auto& row : dead_rows) text += "dead " + describe(row.delivery) + ' ' + describe(row.last) + '\n';
+    const auto unread = store.messages(QueryBuilder{}.delivered_to(name).unread_only()).value();
     for (const auto& row : unread) text += format("unread m{} {}\n", row.message.key.value(), name_of(row.state));
   }
-  const auto rows = store.messages(Ask{}.limit(1'000)).value();
+  const auto rows = store.messages(QueryBuilder{}.limit(1'000)).value();
   for (const auto& row : rows) {
     const auto trace = store.trace(short_id(row.message.key)).value();
     for (const auto& entry : trace.deliveries) {
-      text += say(entry.delivery);
-      for (const auto& event : entry.history) text += say(event);
+      text += describe(entry.delivery);
+      for (const auto& event : entry.history) text += describe(event);
       text += '\n';
     }
   }
@@ -87,9 +87,9 @@ std::string say_all(MessageStore& store) {
                        stats.oldest_pending);
 }
 
-class Life {
+class RandomChanges {
  public:
-  explicit Life(std::uint64_t seed) : random_{seed} {}
+  explicit RandomChanges(std::uint64_t seed) : random_{seed} {}
 
   Change next() {
     switch (random_.below(8)) {
@@ -97,7 +97,7 @@ class Life {
       case 1: return requeue();
       case 2:
       case 3: return add();
-      default: return changed();
+      default: return change();
     }
   }
   Changes message() {
@@ -108,7 +108,7 @@ class Life {
   bool often(std::uint64_t one_in) { return random_.below(one_in) == 0; }
   std::size_t some() { return random_.below(kMaxGroup); }
   RemoveAgent removal() { return {AgentName{agent()}, often(2), kStart + newest_}; }
-  WallMs moment() { return kStart + static_cast<WallMs>(random_.below(100)); }
+  WallMs time() { return kStart + static_cast<WallMs>(random_.below(100)); }
 
  private:
   const std::string& agent() { return kAgents[random_.below(std::size(kAgents))]; }
@@ -116,29 +116,29 @@ class Life {
   Hold hold() { return static_cast<Hold>(random_.below(3)); }
   DeliveryState state() { return static_cast<DeliveryState>(random_.below(9)); }
   Proof proof() { return static_cast<Proof>(random_.below(5)); }
-  Key known() { return Key{1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(newest_)))}; }
+  Key any_key() { return Key{1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(newest_)))}; }
 
   Change add() {
     auto added = delivery(++newest_, messages_[random_.below(messages_.size())], agent(), random_.below(50), agent());
     added.lane = lane();
-    added.expires_at = moment();
+    added.expires_at = time();
     if (often(3)) added.hold = hold();
     if (often(4)) added.state = state();
-    added.available_at = moment();
+    added.available_at = time();
     AddDelivery change{added};
     if (often(3)) change.reason = "a reason";
-    if (often(3)) change.at = moment();
+    if (often(3)) change.at = time();
     return change;
   }
   Change requeue() {
-    return RequeueDelivery{known(), lane(), Key{++newest_}, Seq{random_.below(50)}, moment(), "again"};
+    return RequeueDelivery{any_key(), lane(), Key{++newest_}, Seq{random_.below(50)}, time(), "again"};
   }
-  Change changed() {
-    ChangeDelivery change{known(), state(), proof(), moment()};
+  Change change() {
+    ChangeDelivery change{any_key(), state(), proof(), time()};
     if (often(2)) change.via = "pty";
     if (often(2)) change.evidence = "seen";
     if (often(3)) change.hold = hold();
-    if (often(2)) change.available_at = moment();
+    if (often(2)) change.available_at = time();
     if (often(3)) change.attempts = static_cast<std::uint32_t>(random_.below(9));
     return change;
   }
@@ -148,7 +148,7 @@ class Life {
   std::vector<std::int64_t> messages_;
 };
 
-/// One group on one store; a change that is refused takes the whole group with it.
+/// Applies one group to one store; a refused change rolls back the whole group.
 bool apply_all(MessageStore& store, const Changes& changes, bool keep) {
   if (!store.begin()) return false;
   for (const auto& change : changes) {
@@ -160,23 +160,23 @@ bool apply_all(MessageStore& store, const Changes& changes, bool keep) {
 }
 
 TEST(StoreParity, RandomDeliveryChangesGiveSameResults) {
-  for (std::uint64_t seed = 1; seed <= kLives; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(format("seed {}", seed));
     SimDisk disk;
     MemoryStore memory;
     auto durable = SqliteStore::open(
         {.path = "db", .durability = Durability::Process, .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
     ASSERT_TRUE(durable);
-    Life life{seed};
+    RandomChanges random{seed};
     for (int group = 0; group < kGroups; ++group) {
-      auto changes = life.message();
-      for (auto more = life.some(); more > 0; --more) changes.push_back(life.next());
-      if (life.often(15)) changes.push_back(life.removal());
-      if (life.often(4)) changes.insert(changes.begin() + 1, PutAgent{agent(kAgents[seed % std::size(kAgents)])});
-      const bool keep = !life.often(6);
+      auto changes = random.message();
+      for (auto more = random.some(); more > 0; --more) changes.push_back(random.next());
+      if (random.often(15)) changes.push_back(random.removal());
+      if (random.often(4)) changes.insert(changes.begin() + 1, PutAgent{agent(kAgents[seed % std::size(kAgents)])});
+      const bool keep = !random.often(6);
       ASSERT_EQ(apply_all(memory, changes, keep), apply_all(**durable, changes, keep));
-      if (life.often(5)) {
-        const ExpireRequest request{life.moment(), 3};
+      if (random.often(5)) {
+        const ExpireRequest request{random.time(), 3};
         ASSERT_TRUE(memory.begin() && (*durable)->begin());
         const auto one = memory.expire(request).value(), other = (*durable)->expire(request).value();
         ASSERT_EQ(one.next_expiry, other.next_expiry);
@@ -187,7 +187,7 @@ TEST(StoreParity, RandomDeliveryChangesGiveSameResults) {
         ASSERT_TRUE(memory.commit() && (*durable)->commit());
       }
     }
-    ASSERT_EQ(say_all(memory), say_all(**durable));
+    ASSERT_EQ(describe_all(memory), describe_all(**durable));
   }
 }
 

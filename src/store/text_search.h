@@ -11,7 +11,7 @@
 
 namespace relay::store {
 
-inline constexpr std::size_t kMaxSearchWords = 64;  // the search ignores further words
+inline constexpr std::size_t kMaxSearchWords = 64;  // more words are ignored
 
 /// The readable text of a payload: its `body`, empty when it has none.
 std::string body_text(std::string_view payload);

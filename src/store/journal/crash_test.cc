@@ -1,8 +1,8 @@
-// Thousands of lives of a store behind its journal, on a disk that forgets: each life ends at some write or sync, of
-// the journal or of the database. The next must find every reported commit as a whole, and no other but the last.
+// Thousands of runs of a store behind its journal, on a disk that loses unsynced writes. Each run crashes at a write or
+// sync of the journal or the database. The next run must find every reported commit as a whole, and of the others at
+// most the last ones.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 
 #include "base/format.h"
@@ -11,6 +11,7 @@
 #include "store/journal/recovery.h"
 #include "store/queue/inline_queue.h"
 #include "store/testing/sample_records.h"
+#include "store/testing/seeds.h"
 #include "store/testing/sim_disk.h"
 #include "store/testing/task_queue.h"
 
@@ -20,24 +21,24 @@ namespace {
 using namespace records;
 using namespace sample;
 
-struct BrokerFixture {
+struct JournalCrashScenario {
   Durability durability;
-  bool power_goes;       // otherwise the process dies
-  bool keeps_commits;    // otherwise the commits that survive are the first ones
-  bool damages = false;  // between two lives the disk changes bytes: what is lost is counted
+  bool power_cut;        // else the process is killed
+  bool keeps_commits;    // else the surviving commits are the first ones
+  bool damages = false;  // bytes change on the disk between two runs; lost messages are counted
 };
 
-constexpr int kWorlds = 150;
-constexpr int kLivesOfOne = 8;
-constexpr std::uint64_t kShort = 150;   // operations on the disk
-constexpr std::uint64_t kLong = 6'000;  // enough to use a journal's files again
+constexpr std::uint64_t kJournalSeeds = 150;
+constexpr int kRunsPerSeed = 8;
+constexpr std::uint64_t kShortRun = 150;   // operations on the disk
+constexpr std::uint64_t kLongRun = 6'000;  // enough to reuse files of the journal
 
-class JournalLives final : public StoreListener {
+class JournalCrashRuns final : public StoreListener {
  public:
-  JournalLives(std::uint64_t seed, BrokerFixture world) : random_{seed}, world_{world} {}
+  JournalCrashRuns(std::uint64_t seed, JournalCrashScenario scenario) : random_{seed}, scenario_{scenario} {}
 
   void run() {
-    for (int life = 0; life < kLivesOfOne && !testing::Test::HasFailure(); ++life) live();
+    for (int run = 0; run < kRunsPerSeed && !testing::Test::HasFailure(); ++run) run_once();
   }
 
  private:
@@ -47,43 +48,43 @@ class JournalLives final : public StoreListener {
   };
   std::optional<Opened> open() {
     const SqliteOptions options{.path = "db",
-                                .durability = world_.durability,
+                                .durability = scenario_.durability,
                                 .vfs = disk_.vfs(),
                                 .sharing = Sharing::Exclusive,
                                 .boot_id = format("boot-{}", power_cuts_)};
     auto store = SqliteStore::open(options);
     if (!store) return std::nullopt;
-    if (!damaged_) { EXPECT_EQ((*store)->warning(), "") << "a crash is normal life, never damage"; }
+    if (!damaged_) { EXPECT_EQ((*store)->warning(), "") << "a crash is not damage"; }
     auto journal = recover_journal(**store, options);
     if (!journal) return std::nullopt;
-    if (world_.keeps_commits && !damaged_) { EXPECT_EQ((*journal)->damage().sentence(), ""); }
-    told_lost_ = (*store)->damage().lost_messages + (*journal)->damage().lost_messages;
-    if (!(*store)->load()) return std::nullopt;  // as the daemon does: the store notes on which boot it lives
+    if (scenario_.keeps_commits && !damaged_) { EXPECT_EQ((*journal)->damage().message(), ""); }
+    reported_lost_ = (*store)->damage().lost_messages + (*journal)->damage().lost_messages;
+    if (!(*store)->load()) return std::nullopt;  // as the daemon does: the store records the boot id
     return Opened{*std::move(store), *std::move(journal)};
   }
 
-  void live() {
-    disk_.kill_after(random_.below(random_.below(8) == 0 ? kLong : kShort));
+  void run_once() {
+    disk_.kill_after(random_.below(random_.below(8) == 0 ? kLongRun : kShortRun));
     if (auto opened = open()) {
       const bool large = random_.below(4) == 0;
       auto queue = std::make_unique<JournaledStoreQueue>(
           std::move(opened->journal),
-          [&](Journal& journal, JournalListener& on_written, JournaledStoreQueue::Post) {
+          [&](Journal& journal, JournalListener& on_written, JournaledStoreQueue::PostTask) {
             return std::make_unique<InlineJournalWriter>(journal, on_written,
-                                                         world_.durability == Durability::Power
+                                                         scenario_.durability == Durability::Power
                                                              ? InlineJournalWriter::Sync::Each
                                                              : InlineJournalWriter::Sync::No);
           },
-          [&](JournaledStoreQueue::Post post, StoreListener& on_result) {
+          [&](JournaledStoreQueue::PostTask post, StoreListener& on_result) {
             return std::make_unique<InlineStoreQueue>(std::move(opened->store), std::move(post), on_result);
           },
           inbox_.post(), [](std::chrono::milliseconds, TaskQueue::Task) {}, *this);
       for (auto steps = random_.below(400); steps > 0; --steps) step(*queue, large);
-      if (random_.below(3) != 0) disk_.kill();  // otherwise it leaves in peace, or dies while it does
+      if (random_.below(3) != 0) disk_.kill();  // else it closes, or is killed while closing
       queue.reset();
       inbox_.clear();
     }
-    if (world_.power_goes) {
+    if (scenario_.power_cut) {
       disk_.crash(random_);
       ++power_cuts_;
     } else {
@@ -92,7 +93,7 @@ class JournalLives final : public StoreListener {
     disk_.kill_after(UINT64_MAX);
     disk_.fail_next_writes(0);
     disk_.fail_next_syncs(0);
-    damaged_ = world_.damages && random_.below(2) == 0;
+    damaged_ = scenario_.damages && random_.below(2) == 0;
     if (damaged_) damage_ = disk_.damage(random_);
     ever_damaged_ = ever_damaged_ || damaged_;
     auto opened = open();
@@ -106,7 +107,7 @@ class JournalLives final : public StoreListener {
     if (choice < 4) {
       next_key_ += 2;
       const auto body = std::string(large ? random_.below(400'000) : random_.below(500), 'x');
-      asked_.emplace_back(++ticket_, next_key_);
+      requested_.emplace_back(++ticket_, next_key_);
       auto changes = direct(next_key_, "Alice", "Bob", body, static_cast<std::uint64_t>(next_key_));
       if (random_.below(3) == 0) changes.push_back(change(next_key_ + 1, DeliveryState::Delivered));
       queue.persist(CommitTicket{ticket_}, std::move(changes),
@@ -114,15 +115,15 @@ class JournalLives final : public StoreListener {
     } else if (choice == 4 && random_.below(4) == 0) {
       queue.load_backlog(backlog_of("Bob"));
     } else if (choice == 5 && random_.below(8) == 0 && !committed_.empty()) {
-      // A second delivery of an earlier message: the store must say whether that is there.
+      // A second delivery of an earlier message: the store decides whether that message exists.
       next_key_ += 2;
-      asked_.emplace_back(++ticket_, 0);
+      requested_.emplace_back(++ticket_, 0);
       queue.persist(CommitTicket{ticket_},
                     {AddDelivery{delivery(next_key_, random_.below(2) == 0 ? *committed_.begin() : 999'999, "Carol",
                                           static_cast<std::uint64_t>(next_key_)),
                                  "again", kStart}});
     } else if (choice == 6 && random_.below(12) == 0) {
-      random_.below(2) == 0 ? disk_.fail_next_writes(1) : disk_.fail_next_syncs(1);  // and life goes on
+      random_.below(2) == 0 ? disk_.fail_next_writes(1) : disk_.fail_next_syncs(1);  // the process continues
     } else {
       inbox_.run_one();
     }
@@ -130,14 +131,14 @@ class JournalLives final : public StoreListener {
 
   void check(SqliteStore& store) {
     std::set<std::int64_t> found;
-    for (std::int64_t before = INT64_MAX; before > 0;) {  // an answer is bounded in bytes
-      const auto rows = store.messages(Ask{}.limit(100'000).before(before));
+    for (std::int64_t before = INT64_MAX; before > 0;) {  // a result is bounded in bytes
+      const auto rows = store.messages(QueryBuilder{}.limit(100'000).before(before));
       ASSERT_TRUE(rows) << rows.error().message();
       before = 0;
       for (const auto& row : *rows) {
         before = row.message.key.value();
         found.insert(before);
-        // After damage such a message was counted as lost, and it stays so.
+        // After damage such a message counts as lost.
         if (ever_damaged_ && row.deliveries == 0) found.erase(before);
         if (!ever_damaged_) { EXPECT_GE(row.deliveries, 1u) << "a commit is whole or absent"; }
       }
@@ -145,27 +146,27 @@ class JournalLives final : public StoreListener {
     // A requested commit that was not reported may be on disk, in the order of requests.
     std::set<std::int64_t> expected = committed_;
     bool absent = false;
-    for (const auto& [ticket, key] : asked_) {
+    for (const auto& [ticket, key] : requested_) {
       if (key == 0) continue;
       if (found.contains(key)) {
-        EXPECT_FALSE(absent && !damaged_) << "a later commit is there and an earlier one is not";
+        EXPECT_FALSE(absent && !damaged_) << "a later commit exists and an earlier one is missing";
         expected.insert(key);
       } else {
         absent = true;
       }
     }
-    asked_.clear();
+    requested_.clear();
     for (const auto& [ticket, key] : refused_)
       if (found.contains(key)) expected.insert(key);
     refused_.clear();
-    for (const auto key : found) EXPECT_FALSE(never_.contains(key)) << key << " was refused";
+    for (const auto key : found) EXPECT_FALSE(excluded_.contains(key)) << key << " was refused";
     if (damaged_) {
       std::uint64_t missing = 0;
       for (const auto key : committed_) missing += found.contains(key) ? 0u : 1u;
-      EXPECT_LE(missing, told_lost_) << damage_;
+      EXPECT_LE(missing, reported_lost_) << damage_;
       for (const auto key : found) EXPECT_TRUE(expected.contains(key)) << key << " was never stored";
-      next_key_ += 1 << 20;  // the store gives no key twice
-    } else if (world_.keeps_commits) {
+      next_key_ += 1 << 20;  // the store never reuses a key
+    } else if (scenario_.keeps_commits) {
       EXPECT_EQ(found, expected);
     } else {
       for (const auto key : found) EXPECT_TRUE(expected.contains(key));
@@ -175,23 +176,23 @@ class JournalLives final : public StoreListener {
   }
 
   void on_committed(CommitTicket up_to, EventSeq) override {
-    while (!asked_.empty() && asked_.front().first <= up_to.value()) {
-      if (asked_.front().second != 0) committed_.insert(asked_.front().second);
-      asked_.erase(asked_.begin());
+    while (!requested_.empty() && requested_.front().first <= up_to.value()) {
+      if (requested_.front().second != 0) committed_.insert(requested_.front().second);
+      requested_.erase(requested_.begin());
     }
-    // The disk works: what it refused before is gone for good.
+    // The disk works again: commits that it refused before must not appear later.
     std::erase_if(refused_, [&](const auto& one) {
       if (one.first >= up_to.value()) return false;
-      never_.insert(one.second);
+      excluded_.insert(one.second);
       return true;
     });
   }
-  void on_commit_failed(CommitTicket from, CommitTicket to, const Error& why) override {
-    std::erase_if(asked_, [&](const auto& one) {
+  void on_commit_failed(CommitTicket from, CommitTicket to, const Error& error) override {
+    std::erase_if(requested_, [&](const auto& one) {
       if (one.first < from.value() || one.first > to.value()) return false;
       if (one.second == 0) return true;
-      if (is(why, Errc::BadChange))
-        never_.insert(one.second);
+      if (is(error, Errc::BadChange))
+        excluded_.insert(one.second);
       else
         refused_.push_back(one);
       return true;
@@ -202,42 +203,40 @@ class JournalLives final : public StoreListener {
   void on_query_result(QueryId, Result<QueryResult>) override {}
 
   SeededRandom random_;
-  BrokerFixture world_;
+  JournalCrashScenario scenario_;
   SimDisk disk_;
   TaskQueue inbox_;
   int power_cuts_ = 0;
   bool damaged_ = false, ever_damaged_ = false;
-  std::uint64_t told_lost_ = 0;
+  std::uint64_t reported_lost_ = 0;
   std::string damage_;
   std::int64_t next_key_ = -1;
   std::uint64_t ticket_ = 0;
-  std::vector<std::pair<std::uint64_t, std::int64_t>> asked_;    // ticket and message, not reported
-  std::vector<std::pair<std::uint64_t, std::int64_t>> refused_;  // by a disk that may have been dying
-  std::set<std::int64_t> never_;                                 // refused, and life went on
+  std::vector<std::pair<std::uint64_t, std::int64_t>> requested_;  // ticket and message, not reported
+  std::vector<std::pair<std::uint64_t, std::int64_t>> refused_;    // by a disk that may have been crashing
+  std::set<std::int64_t> excluded_;                                // refused, and the process continued
   std::set<std::int64_t> committed_;
 };
 
-void run_worlds(BrokerFixture world) {
-  const char* only = std::getenv("RELAY_SEED");
-  const std::uint64_t first = only == nullptr ? 1 : std::strtoull(only, nullptr, 10);
-  for (std::uint64_t seed = first; seed < first + (only == nullptr ? kWorlds : 1); ++seed) {
-    SCOPED_TRACE(format("replay with RELAY_SEED={}", seed));
-    JournalLives{seed, world}.run();
-    if (testing::Test::HasFailure()) return;
-  }
+void run_journal_crashes(JournalCrashScenario scenario) {
+  for_each_seed(kJournalSeeds, [&](std::uint64_t seed) { JournalCrashRuns{seed, scenario}.run(); });
 }
 
-TEST(JournalCrash, PowerModeKeepsReportedCommitsAfterPowerCut) { run_worlds({Durability::Power, true, true}); }
+TEST(JournalCrash, PowerModeKeepsReportedCommitsAfterPowerCut) { run_journal_crashes({Durability::Power, true, true}); }
 
-TEST(JournalCrash, PowerModeKeepsReportedCommitsAfterKill) { run_worlds({Durability::Power, false, true}); }
+TEST(JournalCrash, PowerModeKeepsReportedCommitsAfterKill) { run_journal_crashes({Durability::Power, false, true}); }
 
-TEST(JournalCrash, ProcessModeKeepsReportedCommitsAfterKill) { run_worlds({Durability::Process, false, true}); }
+TEST(JournalCrash, ProcessModeKeepsReportedCommitsAfterKill) {
+  run_journal_crashes({Durability::Process, false, true});
+}
 
-TEST(JournalCrash, DamageAfterKillIsCounted) { run_worlds({Durability::Process, false, true, true}); }
+TEST(JournalCrash, DamageAfterKillIsCounted) { run_journal_crashes({Durability::Process, false, true, true}); }
 
-TEST(JournalCrash, DamageAfterKillInPowerModeIsCounted) { run_worlds({Durability::Power, false, true, true}); }
+TEST(JournalCrash, DamageAfterKillInPowerModeIsCounted) { run_journal_crashes({Durability::Power, false, true, true}); }
 
-TEST(JournalCrash, ProcessModeLosesOnlyLastCommitsAfterPowerCut) { run_worlds({Durability::Process, true, false}); }
+TEST(JournalCrash, ProcessModeLosesOnlyLastCommitsAfterPowerCut) {
+  run_journal_crashes({Durability::Process, true, false});
+}
 
 }  // namespace
 }  // namespace relay::store

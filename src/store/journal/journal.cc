@@ -26,10 +26,10 @@ Result<std::string> read_whole(const VfsFile& file) {
 /// Replays the commits of a record that come after a number.
 Result<void> replay_commits(const ScannedRecord& record, CommitNumber after, const Journal::Replay& replay) {
   if (record.last() <= after) return {};
-  std::string_view left = record.body;
+  std::string_view rest = record.body;
   std::vector<records::Changes> commits;  // decoded first: a record is replayed whole or not at all
   while (commits.size() < record.frame.commits) {
-    auto changes = records::decode_changes(left);
+    auto changes = records::decode_changes(rest);
     if (!changes) return fail(Errc::Damaged, changes.error().message());
     commits.push_back(*std::move(changes));
   }
@@ -108,7 +108,7 @@ Result<std::vector<Journal::FoundSegment>> Journal::find_segments() {
 Result<void> Journal::quarantine(const std::string& path, std::string_view reason) {
   const auto name = RELAY_TRY(store::quarantine(path, options_.vfs, options_.now));
   damage_.findings.push_back(format("{} {}: it was moved to {}", path, reason, name));
-  damage_.kept.push_back(name);
+  damage_.files.push_back(name);
   return {};
 }
 
@@ -317,7 +317,7 @@ void Journal::roll_back() {
   for (std::size_t index = 0; index < segments_.size(); ++index)
     if (index != safe_.segment && segments_[index].in_use && segments_[index].first > safe_.reach.commits)
       stale_.push_back({index, 0, kHeaderBytes});
-  // The rolled-back records and what the failed write may have left: a scan recognizes a record at any offset.
+  // The rolled-back records and the bytes of the failed write: a scan recognizes a record at any offset.
   if (safe_.segment != SIZE_MAX) {
     const auto end = end_.segment == safe_.segment ? end_.offset : segments_[safe_.segment].file->size();
     stale_.push_back({safe_.segment, safe_.offset, end - std::min(end, safe_.offset) + sizeof(RecordFrame)});
@@ -366,7 +366,7 @@ Result<void> Journal::mark() {
 
 void Journal::mark_applied(CommitNumber number) {
   const std::lock_guard lock{mutex_};
-  // A segment ends where the next begins.
+  // A segment ends at the first commit of the next.
   const auto ends_by = [&](const Segment& segment) {
     return std::ranges::any_of(segments_, [&](const Segment& other) {
       return other.in_use && other.first > segment.first && other.first <= number + 1;

@@ -99,7 +99,7 @@ class Journal {
     std::unique_ptr<VfsFile> file;
     CommitNumber first = 0;  // the first commit in it; 0: it is empty
     std::uint64_t seed = 0;  // of its records' checksums
-    bool in_use = false;     // holds commits that the database may not have
+    bool in_use = false;     // has commits that the database may lack
     bool unsynced = false;
   };
 

@@ -26,7 +26,7 @@ std::string record_of(const std::vector<std::string>& names) {
 
 class JournalTest : public testing::Test {
  protected:
-  /// Opens it anew, and notes what it tells.
+  /// Reopens the journal and records the commits that it replays.
   void open(CommitNumber applied = 0, std::uint64_t id = 7, bool power_lost = false) {
     replayed.clear();
     journal.reset();
@@ -43,10 +43,10 @@ class JournalTest : public testing::Test {
     auto record = record_of(names);
     return journal->append(record, static_cast<std::uint32_t>(names.size()));
   }
-  /// Fills segments until the newest begins at a later commit.
+  /// Appends until a new segment is started.
   void fill_segment() {
-    const auto begin = journal->newest_segment();
-    while (journal->newest_segment() == begin || journal->newest() < begin)
+    const auto first = journal->newest_segment();
+    while (journal->newest_segment() == first || journal->newest() < first)
       ASSERT_TRUE(append({std::string(Journal::kSegmentBytes / 3, 'x')}));
   }
 
@@ -106,7 +106,7 @@ TEST_F(JournalTest, RolledBackRecordIsNeverReplayed) {
   disk->fail_next_syncs(1);
   EXPECT_FALSE(journal->sync());
   EXPECT_EQ(journal->newest(), 1u);
-  ASSERT_TRUE(append({"#B"}));  // as long as the one before: what lay behind that one is still in the file
+  ASSERT_TRUE(append({"#B"}));  // as long as the one before: the bytes behind that one are still in the file
   open();
   EXPECT_EQ(replayed, (Replayed{"1 #a", "2 #B"}));
 }
@@ -134,7 +134,7 @@ TEST_F(JournalTest, FileIsReusedAfterItsCommitsAreApplied) {
   const auto before = journal->newest();
   ASSERT_TRUE(append({"#last"}));
   open(before);
-  EXPECT_EQ(replayed, Replayed{format("{} #last", before + 1)}) << "what an earlier turn left is not told";
+  EXPECT_EQ(replayed, Replayed{format("{} #last", before + 1)}) << "records of an earlier use are not replayed";
 }
 
 TEST_F(JournalTest, FileIsNotReusedBeforeItIsMarkedApplied) {
@@ -162,7 +162,7 @@ TEST_F(JournalTest, FilesOfAnotherStoreAreQuarantined) {
   ASSERT_TRUE(append({"#a"}));
   open(0, 8);
   EXPECT_EQ(replayed, Replayed{});
-  EXPECT_NE(journal->damage().sentence().find("belongs to another message store"), std::string::npos);
+  EXPECT_NE(journal->damage().message().find("belongs to another message store"), std::string::npos);
   EXPECT_TRUE(std::ranges::any_of(disk->files(), [](const auto& name) { return name.find("damaged") != name.npos; }));
 }
 
@@ -170,7 +170,7 @@ TEST_F(JournalTest, CommitsBehindGapAreNotReplayed) {
   open();
   fill_segment();
   fill_segment();
-  // The machine went down and took the database back further than the files that were used again.
+  // The machine went down, and the database lost commits whose journal files were reused.
   const auto newest = journal->newest();
   journal->mark_applied(newest);
   fill_segment();
@@ -178,10 +178,10 @@ TEST_F(JournalTest, CommitsBehindGapAreNotReplayed) {
   open(0, 7, true);
   EXPECT_TRUE(replayed.empty() || replayed.front().starts_with("1 "));
   for (std::size_t at = 0; at < replayed.size(); ++at) EXPECT_TRUE(replayed[at].starts_with(format("{} ", at + 1)));
-  EXPECT_NE(journal->damage().sentence().find("does not continue"), std::string::npos);
+  EXPECT_NE(journal->damage().message().find("does not continue"), std::string::npos);
 }
 
-TEST_F(JournalTest, JournalOfNewerVersionIsLeftAlone) {
+TEST_F(JournalTest, JournalOfNewerVersionStaysUnchanged) {
   open();
   ASSERT_TRUE(append({"#a"}));
   auto bytes = *disk->read("db-commits0");
@@ -234,9 +234,9 @@ TEST_F(JournalTest, DamagedRecordIsCountedAndLaterOnesAreReplayed) {
     expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(damaged));
     ASSERT_EQ(replayed, expected) << "damage at " << at;
     EXPECT_EQ(journal->damage().lost_messages, 1u) << "damage at " << at;
-    EXPECT_EQ(journal->damage().kept.size(), 1u);
-    EXPECT_EQ(disk->read(journal->damage().kept.at(0)), bytes) << "kept as it was found";
-    EXPECT_EQ(journal->newest(), 4u) << "numbers are not given twice";
+    EXPECT_EQ(journal->damage().files.size(), 1u);
+    EXPECT_EQ(disk->read(journal->damage().files.at(0)), bytes) << "quarantined unchanged";
+    EXPECT_EQ(journal->newest(), 4u) << "numbers are not reused";
   }
 }
 
@@ -262,7 +262,7 @@ TEST_F(JournalTest, CutRemovedOrEmptiedJournalIsCounted) {
   disk = std::make_unique<SimDisk>();
   disk->put("db-reached", mark);
   open(4);
-  EXPECT_FALSE(journal->damage().found()) << "the store has it all";
+  EXPECT_FALSE(journal->damage().found()) << "the store has every commit";
 }
 
 TEST_F(JournalTest, TornTailThatWasNeverAcknowledgedIsNoLoss) {
@@ -274,15 +274,15 @@ TEST_F(JournalTest, TornTailThatWasNeverAcknowledgedIsNoLoss) {
   ASSERT_TRUE(append({"#c"}));
   journal.reset();
   auto bytes = *disk->read("db-commits0");
-  bytes[safe + 50] ^= 1;  // of the second: the third is whole, and was as little acknowledged
+  bytes[safe + 50] ^= 1;  // of the second; the third is intact, but not acknowledged either
   disk->put("db-commits0", bytes);
   open();
   EXPECT_EQ(replayed, Replayed{"1 #a"});
-  EXPECT_FALSE(journal->damage().found()) << journal->damage().sentence();
+  EXPECT_FALSE(journal->damage().found()) << journal->damage().message();
   ASSERT_TRUE(append({"#B"}));
   ASSERT_TRUE(journal->mark_safe());
   open(1);
-  EXPECT_EQ(replayed, Replayed{"2 #B"}) << "a dropped commit does not come back behind its replacement";
+  EXPECT_EQ(replayed, Replayed{"2 #B"}) << "a dropped commit is not replayed behind its replacement";
 }
 
 TEST_F(JournalTest, RecordBehindForeignBytesIsReportedAsDamageOnce) {
@@ -300,7 +300,7 @@ TEST_F(JournalTest, RecordBehindForeignBytesIsReportedAsDamageOnce) {
   EXPECT_TRUE(journal->damage().found());
   EXPECT_EQ(journal->damage().lost_messages, 0u);
   open(2);
-  EXPECT_FALSE(journal->damage().found()) << journal->damage().sentence();
+  EXPECT_FALSE(journal->damage().found()) << journal->damage().message();
 }
 
 TEST_F(JournalTest, AnyBytesAreReadOrSkipped) {

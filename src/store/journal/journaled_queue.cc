@@ -28,8 +28,8 @@ bool may_be_refused(const Changes& changes) {
 }  // namespace
 
 JournaledStoreQueue::JournaledStoreQueue(std::unique_ptr<Journal> journal, const MakeWriter& make_writer,
-                                         const MakeQueue& make_queue, const Post& post, Wait wait,
-                                         StoreListener& listener)
+                                         const MakeQueue& make_queue, const PostTask& post,
+                                         PostDelayedTask post_delayed, StoreListener& listener)
     : listener_{listener},
       // A task that is posted before the destructor and runs after it does nothing.
       post_{[post, alive = lifetime_.watch()](Task task) {
@@ -37,7 +37,7 @@ JournaledStoreQueue::JournaledStoreQueue(std::unique_ptr<Journal> journal, const
           if (alive) task();
         });
       }},
-      wait_{std::move(wait)},
+      post_delayed_{std::move(post_delayed)},
       journal_{std::move(journal)},
       backing_{make_queue(post_, *this)},
       writer_{make_writer(*journal_, *this, post_)},
@@ -49,7 +49,7 @@ JournaledStoreQueue::~JournaledStoreQueue() {
   stopped_ = true;
   flush();
   writer_->stop();
-  // An empty request with full durability: the store then keeps all earlier commits for good.
+  // An empty request with full durability: it makes all earlier commits of the store durable.
   if (forwarded_.commits > started_after_ && reapply())
     backing_->apply({{.ticket = {}, .changes = {}, .journal_position = journaled_}});
   backing_->stop();
@@ -61,7 +61,7 @@ JournaledStoreQueue::~JournaledStoreQueue() {
 }
 
 void JournaledStoreQueue::persist(CommitTicket ticket, Changes changes, CommitMode mode) {
-  if (refused_) {  // behind a failure that the listener does not know yet
+  if (refused_) {  // behind a failure that is not reported to the listener yet
     refused_->last = ticket;
     return;
   }
@@ -84,7 +84,7 @@ void JournaledStoreQueue::load_backlog(BacklogRequest request) {
     if (auto done = reapply(); done)
       return queue.load_backlog(std::move(request));
     else
-      post_([this, request, why = done.error()] { listener_.on_backlog(Failure{why}, request); });
+      post_([this, request, error = done.error()] { listener_.on_backlog(Failure{error}, request); });
   });
 }
 
@@ -94,7 +94,7 @@ void JournaledStoreQueue::expire(ExpireRequest request) {
     if (auto done = reapply(); done)
       return queue.expire(request);
     else
-      post_([this, why = done.error()] { on_expired(Failure{why}); });
+      post_([this, error = done.error()] { on_expired(Failure{error}); });
   });
 }
 
@@ -220,11 +220,11 @@ void JournaledStoreQueue::notify() {
   if (unmarked_ && !journal_->mark()) return;
   unmarked_ = false;
   const auto alive = lifetime_.watch();  // the listener may destroy this queue
-  const bool keeps_up = unapplied_bytes_ <= kMaxLagBytes || refused_;
-  if (unreported_ && keeps_up) listener_.on_committed(*std::exchange(unreported_, std::nullopt), newest_event_);
+  const bool within_lag = unapplied_bytes_ <= kMaxLagBytes || refused_;
+  if (unreported_ && within_lag) listener_.on_committed(*std::exchange(unreported_, std::nullopt), newest_event_);
   if (!alive || !refused_) return;
   const auto refused = *std::exchange(refused_, std::nullopt);
-  listener_.on_commit_failed(refused.first, refused.last, refused.why);
+  listener_.on_commit_failed(refused.first, refused.last, refused.error);
 }
 
 // From the journal writer.
@@ -235,18 +235,18 @@ void JournaledStoreQueue::on_written(std::size_t records) {
   if (!flushing_) notify();
 }
 
-void JournaledStoreQueue::on_write_failed(const Error& why) {
+void JournaledStoreQueue::on_write_failed(const Error& error) {
   std::optional<Refused> refused;
   const auto add = [&](const Batch& requests) {
     for (const auto& [ticket, changes, journal_position, durability, piecewise] : requests) {
-      if (!refused) refused = Refused{ticket, ticket, why};
+      if (!refused) refused = Refused{ticket, ticket, error};
       refused->last = ticket;
     }
   };
   std::erase_if(pipeline_, [&](const auto& work) {
     if (const auto* batch = std::get_if<Batch>(&work)) add(*batch);
     if (const auto* direct = std::get_if<PersistRequest>(&work)) {
-      if (!refused) refused = Refused{direct->ticket, direct->ticket, why};
+      if (!refused) refused = Refused{direct->ticket, direct->ticket, error};
       refused->last = direct->ticket;
     }
     return !std::holds_alternative<Forward>(work);
@@ -293,18 +293,19 @@ void JournaledStoreQueue::on_committed(CommitTicket up_to, EventSeq newest) {
   send_results();
 }
 
-void JournaledStoreQueue::on_commit_failed(CommitTicket from, CommitTicket to, const Error& why) {
+void JournaledStoreQueue::on_commit_failed(CommitTicket from, CommitTicket to, const Error& error) {
   if (stopped_) return;
   auto direct = from;
   if (!unapplied_.empty() && unapplied_.front().ticket <= to) {
     stuck_ = true;
-    error_ = why;
+    error_ = error;
     direct = CommitTicket{unapplied_.back().ticket.value() + 1};
-    if (is(why, Errc::BadChange) && unapplied_.front().ticket == from) {
-      log::error("commit contradicts the message store; applying its changes one by one", {{"reason", why.message()}});
+    if (is(error, Errc::BadChange) && unapplied_.front().ticket == from) {
+      log::error("commit contradicts the message store; applying its changes one by one",
+                 {{"reason", error.message()}});
       unapplied_.front().piecewise = true;
     } else {
-      log::error("cannot apply journaled commits to the database; retrying", {{"reason", why.message()}});
+      log::error("cannot apply journaled commits to the database; retrying", {{"reason", error.message()}});
     }
   }
   if (stuck_) retry_later();
@@ -312,17 +313,17 @@ void JournaledStoreQueue::on_commit_failed(CommitTicket from, CommitTicket to, c
   if (to < direct) return;
   if (last_direct_ && *last_direct_ <= to) last_direct_.reset();
   direct_.clear();
-  if (!is(why, Errc::BadChange)) unsure_ = true;
+  if (!is(error, Errc::BadChange)) unsure_ = true;
   forwarded_ = journaled_;
   if (!unapplied_.empty() && unapplied_.back().reach.commits > forwarded_.commits) forwarded_ = unapplied_.back().reach;
-  if (!unmarked_) return listener_.on_commit_failed(direct, to, why);
+  if (!unmarked_) return listener_.on_commit_failed(direct, to, error);
   // Reported after the commits that the journal could not mark yet.
-  if (!refused_) refused_ = Refused{direct, to, why};
+  if (!refused_) refused_ = Refused{direct, to, error};
   refused_->last = to;
 }
 
 void JournaledStoreQueue::mark_later() {
-  wait_(kRetryDelay, [this, alive = lifetime_.watch()] {
+  post_delayed_(kRetryDelay, [this, alive = lifetime_.watch()] {
     if (!alive || !unmarked_) return;
     notify();
     if (alive && unmarked_) mark_later();
@@ -330,7 +331,7 @@ void JournaledStoreQueue::mark_later() {
 }
 
 void JournaledStoreQueue::retry_later() {
-  wait_(kRetryDelay, [this, alive = lifetime_.watch()] {
+  post_delayed_(kRetryDelay, [this, alive = lifetime_.watch()] {
     if (!alive || !stuck_) return;
     if (const auto done = reapply(); !done) retry_later();
   });
@@ -358,7 +359,7 @@ void JournaledStoreQueue::on_damage(const Damage& damage) {
   if (!stopped_) listener_.on_damage(damage);
 }
 
-/// Posted, because the caller of reapply() may be in the middle of its work.
+/// Posted, because the caller of reapply() may be on the call stack.
 void JournaledStoreQueue::notify_damage(const Error& error) {
   if (!is(error, Errc::Damaged) || std::exchange(damage_reported_, true)) return;
   post_([this, damage = damage_at_runtime(error)] { on_damage(damage); });
@@ -366,14 +367,14 @@ void JournaledStoreQueue::notify_damage(const Error& error) {
 
 /// Passes on each result whose store had confirmed every commit reported before its query.
 void JournaledStoreQueue::send_results() {
-  for (auto& [id, sees, result] : std::exchange(early_results_, {})) {
-    const bool is_stale = !unapplied_.empty() && unapplied_.front().reach.commits <= sees;
+  for (auto& [id, required, result] : std::exchange(early_results_, {})) {
+    const bool is_stale = !unapplied_.empty() && unapplied_.front().reach.commits <= required;
     if (!is_stale)
       listener_.on_query_result(id, std::move(result));
     else if (error_)
       listener_.on_query_result(id, Failure{*error_});
     else
-      early_results_.push_back({id, sees, std::move(result)});
+      early_results_.push_back({id, required, std::move(result)});
   }
 }
 

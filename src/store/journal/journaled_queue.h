@@ -7,7 +7,7 @@
 ///   commit behind them until it has replied; so the journal and the store have one order of commits.
 /// Invariants: commits are reported in order, after the journal has them; a query sees everything requested before it;
 ///   a commit that the store cannot apply stays in the journal and is applied before anything new; at most kMaxLagBytes
-///   of reported commits wait in memory for the store: beyond that, commits are reported at the store's pace.
+///   of reported commits stay in memory for the store: beyond that, commits are reported at the store's pace.
 /// Ownership: owns the backing queue, the journal and its writer; borrows the listener, which outlives it.
 /// Threading: loop thread only; the backing queue and the writer may have their own threads.
 #pragma once
@@ -34,14 +34,14 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   static constexpr std::size_t kMaxLagBytes = std::size_t{16} << 20;
 
   using Task = std::move_only_function<void()>;
-  using Post = std::function<void(Task)>;  // runs a task later on the loop thread; any thread may call it
-  using Wait = std::function<void(std::chrono::milliseconds, Task)>;  // runs it after that time; loop thread only
-  using MakeQueue = std::function<std::unique_ptr<BackingQueue>(Post, StoreListener&)>;
-  using MakeWriter = std::function<std::unique_ptr<JournalWriter>(Journal&, JournalListener&, Post)>;
+  using PostTask = std::function<void(Task)>;  // runs a task later on the loop thread; any thread may call it
+  using PostDelayedTask = std::function<void(std::chrono::milliseconds, Task)>;  // loop thread only
+  using MakeQueue = std::function<std::unique_ptr<BackingQueue>(PostTask, StoreListener&)>;
+  using MakeWriter = std::function<std::unique_ptr<JournalWriter>(Journal&, JournalListener&, PostTask)>;
 
   JournaledStoreQueue(std::unique_ptr<Journal> journal, const MakeWriter& make_writer, const MakeQueue& make_queue,
-                      const Post& post, Wait wait, StoreListener& listener);
-  /// Executes every earlier request; reports nothing any more.
+                      const PostTask& post, PostDelayedTask post_delayed, StoreListener& listener);
+  /// Executes every earlier request, without reports.
   ~JournaledStoreQueue() override;
 
   void persist(records::CommitTicket ticket, records::Changes changes,
@@ -71,12 +71,12 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   /// Commits that failed and are not reported yet.
   struct Refused {
     records::CommitTicket first, last;
-    Error why;
+    Error error;
   };
   /// A query result that may lack commits: the store had not confirmed them when it arrived.
   struct EarlyResult {
     QueryId id;
-    CommitNumber sees = 0;  // the commits it must include
+    CommitNumber required = 0;  // the commits it must include
     Result<QueryResult> result;
   };
 
@@ -91,10 +91,10 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
 
   // From the journal writer.
   void on_written(std::size_t records) override;
-  void on_write_failed(const Error& why) override;
+  void on_write_failed(const Error& error) override;
   // From the backing queue.
   void on_committed(records::CommitTicket up_to, records::EventSeq newest) override;
-  void on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) override;
+  void on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& error) override;
   void retry_later();
   void mark_later();
   void send_results();
@@ -106,8 +106,8 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
 
   Lifetime lifetime_;
   StoreListener& listener_;
-  Post post_;
-  Wait wait_;
+  PostTask post_;
+  PostDelayedTask post_delayed_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<BackingQueue> backing_;
   std::unique_ptr<JournalWriter> writer_;
@@ -131,7 +131,7 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   std::optional<records::CommitTicket> unreported_;  // safe up to here, not reported yet
   bool unmarked_ = false;  // the journal could not write its mark: nothing is reported until it can
   std::optional<Refused> refused_;
-  bool damage_reported_ = false;  // damage of the journal itself
+  bool damage_reported_ = false;  // of the journal itself
   bool stuck_ = false;            // the store could not apply journaled commits
   bool unsure_ = false;  // the store failed a direct commit that a crash may still bring back; until the next commit
   std::optional<Error> error_;                              // of the store, until its next commit

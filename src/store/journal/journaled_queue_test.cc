@@ -35,26 +35,26 @@ class JournaledQueue : public testing::Test, public StoreListener {
     ASSERT_TRUE(journal) << journal.error().message();
     queue = std::make_unique<JournaledStoreQueue>(
         *std::move(journal),
-        [](Journal& to, JournalListener& on_written, JournaledStoreQueue::Post) {
+        [](Journal& to, JournalListener& on_written, JournaledStoreQueue::PostTask) {
           return std::make_unique<InlineJournalWriter>(to, on_written, InlineJournalWriter::Sync::Each);
         },
-        [&](JournaledStoreQueue::Post, StoreListener& on_result) {
-          return std::make_unique<InlineStoreQueue>(*std::move(store), behind.post(), on_result);
+        [&](JournaledStoreQueue::PostTask, StoreListener& on_result) {
+          return std::make_unique<InlineStoreQueue>(*std::move(store), backing.post(), on_result);
         },
-        loop.post(), [this](std::chrono::milliseconds, TaskQueue::Task task) { waiting.push_back(std::move(task)); },
+        loop.post(), [this](std::chrono::milliseconds, TaskQueue::Task task) { delayed.push_back(std::move(task)); },
         *this);
   }
-  /// The loop's turns, then the store's.
+  /// Runs the tasks of the loop, then those of the backing queue.
   void run() {
-    do { loop.run_all(); } while (behind.run_one() || loop.size() > 0);
+    do { loop.run_all(); } while (backing.run_one() || loop.size() > 0);
   }
-  void die() {
+  void kill() {
     disk.kill();
     queue.reset();
     loop.clear();
-    behind.clear();
+    backing.clear();
     calls.clear();
-    waiting.clear();
+    delayed.clear();
     disk.kill_after(UINT64_MAX);
     disk.fail_next_syncs(0);
   }
@@ -73,14 +73,14 @@ class JournaledQueue : public testing::Test, public StoreListener {
   void on_expired(Result<ExpireResult> result) override { calls.emplace_back(result ? "expired" : "not expired"); }
   void on_query_result(QueryId id, Result<QueryResult> result) override {
     const auto* rows = result ? std::get_if<std::vector<MessageRow>>(&*result) : nullptr;
-    calls.push_back(format("answer {} {}", id.value(), rows == nullptr ? 0 : rows->size()));
+    calls.push_back(format("result {} {}", id.value(), rows == nullptr ? 0 : rows->size()));
   }
 
   void on_damage(const Damage& damage) override {
     calls.push_back(format("damage: {} refused, {} lost", damage.refused, damage.lost_messages));
   }
-  /// Changes the database while no queue has it.
-  void change_alone(const Changes& changes) {
+  /// Changes the database while no queue has it open.
+  void change_database(const Changes& changes) {
     queue.reset();
     auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
     ASSERT_TRUE(store) << store.error().message();
@@ -88,8 +88,8 @@ class JournaledQueue : public testing::Test, public StoreListener {
   }
 
   SimDisk disk;
-  std::vector<TaskQueue::Task> waiting;  // for a time
-  TaskQueue loop, behind;                // the turns of the loop, and those of the queue behind the journal
+  std::vector<TaskQueue::Task> delayed;
+  TaskQueue loop, backing;  // the tasks of the loop, and those of the backing queue
   std::vector<std::string> calls;
   std::unique_ptr<JournaledStoreQueue> queue;
 };
@@ -99,7 +99,7 @@ using Calls = std::vector<std::string>;
 TEST_F(JournaledQueue, CommitIsReportedBeforeStoreAppliesItAndEventsAfterwards) {
   persist(1, 1);
   persist(2, 3);
-  EXPECT_EQ(calls, Calls{}) << "whoever asks is not called back meanwhile";
+  EXPECT_EQ(calls, Calls{}) << "nothing is reported inside persist()";
   loop.run_all();
   EXPECT_EQ(calls, Calls{"committed 2"});
   run();
@@ -112,10 +112,10 @@ TEST_F(JournaledQueue, QuerySeesExactlyEarlierRequests) {
   persist(2, 3);
   queue->query(QueryId{9}, MessageQuery{});
   run();
-  Calls answers;
+  Calls results;
   for (const auto& line : calls)
-    if (!line.starts_with("events") && !line.starts_with("committed")) answers.push_back(line);
-  EXPECT_EQ(answers, (Calls{"backlog 1", "answer 9 2"}));
+    if (!line.starts_with("events") && !line.starts_with("committed")) results.push_back(line);
+  EXPECT_EQ(results, (Calls{"backlog 1", "result 9 2"}));
 }
 
 TEST_F(JournaledQueue, RefusableCommitGoesToStoreFirst) {
@@ -123,12 +123,12 @@ TEST_F(JournaledQueue, RefusableCommitGoesToStoreFirst) {
   queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 5, "Bob"), "no such message"}});
   persist(3, 11);
   loop.run_all();
-  EXPECT_EQ(calls, Calls{"committed 1"}) << "nothing overtakes it";
+  EXPECT_EQ(calls, Calls{"committed 1"}) << "commits stay in order";
   run();
   EXPECT_EQ(calls.back(), "failed 2-3");
   persist(4, 21);
   loop.run_all();
-  EXPECT_EQ(calls.back(), "committed 4") << "and afterwards all is as before";
+  EXPECT_EQ(calls.back(), "committed 4") << "the queue works again";
 }
 
 TEST_F(JournaledQueue, JournalFailureFailsEveryCommitPersistedBeforeItsReport) {
@@ -137,7 +137,7 @@ TEST_F(JournaledQueue, JournalFailureFailsEveryCommitPersistedBeforeItsReport) {
   calls.clear();
   disk.fail_next_writes(1);
   persist(2, 3);
-  queue->load_backlog(backlog_of("Bob"));  // forces it out
+  queue->load_backlog(backlog_of("Bob"));  // flushes the journal record
   persist(3, 5);
   run();
   EXPECT_EQ(calls, (Calls{"failed 2-3", "backlog 1"}));
@@ -151,56 +151,56 @@ TEST_F(JournaledQueue, CommitThatStoreCannotApplyIsReappliedFromJournal) {
   loop.run_all();
   ASSERT_EQ(calls, Calls{"committed 1"});
   disk.fail_next_writes(1'000);
-  behind.run_all();
+  backing.run_all();
   EXPECT_EQ(calls, Calls{"committed 1"}) << "it was reported and stays committed";
   persist(2, 3);
   run();
   EXPECT_EQ(calls.back(), "failed 2-2") << "new commits are refused meanwhile";
   disk.fail_next_writes(0);
-  ASSERT_FALSE(waiting.empty());
-  waiting.back()();  // it tries again by itself
+  ASSERT_FALSE(delayed.empty());
+  delayed.back()();  // the retry
   run();
   EXPECT_EQ(calls.back().substr(0, 6), "events");
   persist(3, 5);
   run();
   queue->query(QueryId{1}, MessageQuery{});
   run();
-  EXPECT_EQ(calls.back(), "answer 1 2");
+  EXPECT_EQ(calls.back(), "result 1 2");
 }
 
 TEST_F(JournaledQueue, CommitThatStoreNeverAppliedSurvivesRestart) {
   persist(1, 1);
   loop.run_all();
   persist(2, 3);
-  die();
+  kill();
   open();
   queue->query(QueryId{1}, MessageQuery{});
   run();
-  EXPECT_EQ(calls.back(), "answer 1 1");
+  EXPECT_EQ(calls.back(), "result 1 1");
 }
 
 TEST_F(JournaledQueue, RefusedCommitDoesNotHideLaterOneAfterRestart) {
   persist(1, 1);
   run();
   queue->persist(CommitTicket{2}, {AddDelivery{delivery(9, 1, "Carol"), "again"}});
-  disk.fail_next_syncs(1);  // its pages are written: whoever opens the database finds it
+  disk.fail_next_syncs(1);  // its pages are written: the next opening finds it
   run();
   ASSERT_EQ(calls.back(), "failed 2-2");
   persist(3, 11);
-  do { loop.run_all(); } while (calls.back() != "committed 3" && behind.run_one());
+  do { loop.run_all(); } while (calls.back() != "committed 3" && backing.run_one());
   ASSERT_EQ(calls.back(), "committed 3");
-  die();
+  kill();
   open();
   queue->query(QueryId{1}, MessageQuery{});
   run();
-  EXPECT_EQ(calls.back(), "answer 1 2");
+  EXPECT_EQ(calls.back(), "result 1 2");
 }
 
 TEST_F(JournaledQueue, DirectCommitIsReportedAfterItsMark) {
   const auto marked = [&] { return JournalMarkFile{mark_path("db"), disk.vfs()}.read().value().reach.commits; };
   persist(1, 1);
   run();
-  die();
+  kill();
   std::map<std::string, std::string> files;
   for (const auto& name : disk.files()) files[name] = disk.read(name).value();
   bool reported = false;
@@ -211,21 +211,21 @@ TEST_F(JournaledQueue, DirectCommitIsReportedAfterItsMark) {
     disk.kill_after(operations);
     run();
     reported = std::ranges::find(calls, "committed 2") != calls.end();
-    die();
-    if (reported) { EXPECT_EQ(marked(), 2u) << "when it dies after " << operations << " operations"; }
+    kill();
+    if (reported) { EXPECT_EQ(marked(), 2u) << "killed after " << operations << " operations"; }
   }
 }
 
 TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsStoreIsKeptReportedAndAppliedLater) {
   auto mallory = direct(5, "Mallory", "Bob", "under the same key");
   mallory.push_back(change(6, DeliveryState::Delivered));
-  change_alone(mallory);
+  change_database(mallory);
   open();
   persist(1, 5);
   run();
   ASSERT_EQ(calls.front(), "committed 1") << "the journal has it";
-  ASSERT_FALSE(waiting.empty());
-  waiting.back()();
+  ASSERT_FALSE(delayed.empty());
+  delayed.back()();
   run();
   EXPECT_NE(std::ranges::find(calls, "damage: 2 refused, 1 lost"), calls.end());
   queue->persist(CommitTicket{2}, {change(6, DeliveryState::Delivered, kStart + 700)});
@@ -234,35 +234,35 @@ TEST_F(JournaledQueue, AcknowledgedMessageThatContradictsStoreIsKeptReportedAndA
   queue.reset();
   calls.clear();
 
-  open();  // and it is refused again
+  open();  // the change is refused again
   queue->query(QueryId{1}, MessageQuery{});
   run();
-  EXPECT_EQ(calls, Calls{"answer 1 2"}) << "reported once";
+  EXPECT_EQ(calls, Calls{"result 1 2"}) << "reported once";
   ASSERT_TRUE(disk.read("db-refused"));
 
-  change_alone({RemoveAgent{.name = AgentName{"Mallory"}, .with_messages = true, .at = kStart + 800}});
+  change_database({RemoveAgent{.name = AgentName{"Mallory"}, .with_messages = true, .at = kStart + 800}});
   open();
   queue.reset();
-  EXPECT_FALSE(disk.read("db-refused")) << "nothing waits any more";
+  EXPECT_FALSE(disk.read("db-refused")) << "no refused change is left";
   auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
   ASSERT_TRUE(store);
   const auto trace = (*store)->trace(short_id(Key{5}));
   ASSERT_TRUE(trace) << trace.error().message();
   EXPECT_EQ(trace->message.from, AgentName{"Alice"});
   ASSERT_EQ(trace->deliveries.size(), 1u);
-  EXPECT_EQ(trace->deliveries[0].delivery.state, DeliveryState::Delivered) << "later changes of it were kept with it";
+  EXPECT_EQ(trace->deliveries[0].delivery.state, DeliveryState::Delivered) << "later changes of it are kept too";
 }
 
 TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
   persist(1, 5);
   loop.run_all();
   ASSERT_EQ(calls, Calls{"committed 1"});
-  die();
+  kill();
   // The journal has it, the database has another message under its key.
   std::map<std::string, std::string> journal;
   for (const auto& name : {"db-commits0", "db-reached"}) journal[name] = disk.read(name).value();
   for (const auto& [name, bytes] : journal) delete_file(name, disk.vfs());
-  change_alone(direct(5, "Mallory", "Bob", "under the same key"));
+  change_database(direct(5, "Mallory", "Bob", "under the same key"));
   for (const auto& [name, bytes] : journal) disk.put(name, bytes);
   const SqliteOptions options{.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive};
   auto store = SqliteStore::open(options);
@@ -271,7 +271,7 @@ TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
   EXPECT_EQ((*store)->refused(), 2u);
   EXPECT_EQ((*store)->damage().lost_messages, 1u);
   EXPECT_NE((*store)->warning().find("db-refused"), std::string::npos) << (*store)->warning();
-  // The broker knows Mallory's delivery alone: what becomes of that one is no matter of the refused one.
+  // Changes of Mallory's delivery, which the broker knows, do not affect the refused one.
   ASSERT_TRUE((*store)->begin());
   ASSERT_TRUE((*store)->apply(ChangeDelivery{Key{6}, DeliveryState::Delivered, Proof::Seen, kStart}));
   ASSERT_TRUE((*store)->commit());
@@ -290,7 +290,7 @@ TEST_F(JournaledQueue, ChangeOnRefusedOneIsReportedWhenFileIsFull) {
   for (const auto& each : direct(5, "Alice", "Bob", "refused")) ASSERT_TRUE((*store)->keep_refused(each));
   const auto later = change(6, DeliveryState::Delivered);
   auto room = RefusedChanges::kMaxBytes;
-  for (std::int64_t key = 101; room >= 8; ++key) {  // until not even a small change fits
+  for (std::int64_t key = 101; room >= 8; ++key) {  // until no small change fits either
     const auto before = (*store)->refused();
     ASSERT_TRUE((*store)->keep_refused(AddMessage{message(key, "Alice", "Bob", std::string(room, 'x'))}));
     if ((*store)->refused() == before) room /= 2;
@@ -308,8 +308,8 @@ TEST_F(JournaledQueue, ChangeOnRefusedOneIsReportedWhenFileIsFull) {
 TEST_F(JournaledQueue, CommitAppliedTwiceIsNoContradiction) {
   persist(1, 5);
   loop.run_all();
-  die();
-  change_alone(direct(5, "Alice", "Bob", "a", 1));
+  kill();
+  change_database(direct(5, "Alice", "Bob", "a", 1));
   const SqliteOptions options{.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive};
   auto store = SqliteStore::open(options);
   ASSERT_TRUE(store);
@@ -339,7 +339,7 @@ TEST_F(JournaledQueue, CommitsAreReportedAtStorePaceWhenItLags) {
   EXPECT_EQ(calls.back(), format("committed {}", ticket));
 }
 
-/// With all its threads, on real files.
+/// All threads, on real files.
 TEST(DurableQueue, CommitsAreReportedInOrderAndQuerySeesReportedOnes) {
   const auto directory = std::filesystem::temp_directory_path() / ("relay-durable-" + SystemRandom{}.hex(8));
   std::filesystem::create_directory(directory);
@@ -348,15 +348,15 @@ TEST(DurableQueue, CommitsAreReportedInOrderAndQuerySeesReportedOnes) {
       EXPECT_GT(up_to, reported);
       reported = up_to;
     }
-    void on_commit_failed(CommitTicket, CommitTicket, const Error& why) override { ADD_FAILURE() << why.message(); }
+    void on_commit_failed(CommitTicket, CommitTicket, const Error& error) override { ADD_FAILURE() << error.message(); }
     void on_backlog(Result<BacklogPage>, const BacklogRequest&) override {}
     void on_expired(Result<ExpireResult>) override {}
     void on_query_result(QueryId, Result<QueryResult> result) override {
-      ++answers;
+      ++results;
       rows = result ? std::get<std::vector<MessageRow>>(*result).size() : 0;
     }
     CommitTicket reported{};
-    std::size_t answers = 0, rows = 0;
+    std::size_t results = 0, rows = 0;
   };
   constexpr std::uint64_t kCommits = 400;
   for (const auto durability : {Durability::Process, Durability::Power}) {
@@ -375,13 +375,13 @@ TEST(DurableQueue, CommitsAreReportedInOrderAndQuerySeesReportedOnes) {
       durable->persist(CommitTicket{ticket}, direct(static_cast<std::int64_t>(2 * ticket), "Alice", "Bob", "a", ticket),
                        ticket % 3 == 0 ? CommitMode::Piggyback : CommitMode::Immediate);
       if (ticket % 7 == 0) inbox.run_one();
-      if (ticket % 50 == 0) durable->query(QueryId{ticket}, Ask{}.limit(1'000));
+      if (ticket % 50 == 0) durable->query(QueryId{ticket}, QueryBuilder{}.limit(1'000));
     }
-    while (calls.reported < CommitTicket{kCommits} || calls.answers < kCommits / 50) inbox.wait_one();
+    while (calls.reported < CommitTicket{kCommits} || calls.results < kCommits / 50) inbox.wait_one();
     EXPECT_EQ(calls.rows, kCommits);
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{directory}, std::filesystem::directory_iterator{}), 4)
-      << "a peaceful end leaves the databases and the marks beside them";
+      << "a clean shutdown leaves the databases and their marks";
   std::filesystem::remove_all(directory);
 }
 

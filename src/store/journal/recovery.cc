@@ -38,9 +38,9 @@ class Recovery {
       auto outcome = execute(store_, batch_);
       store_.add_damage(std::move(outcome.damage));
       if (!outcome.failed) break;
-      if (!is(outcome.failed->why, Errc::BadChange)) return Failure{outcome.failed->why};
+      if (!is(outcome.failed->error, Errc::BadChange)) return Failure{outcome.failed->error};
       log::warn("journaled commit contradicts the message store; applying its changes one by one",
-                {{"reason", outcome.failed->why.message()}});
+                {{"reason", outcome.failed->error.message()}});
       std::erase_if(batch_, [&](const BatchRequest& request) {
         return std::get<PersistRequest>(request).ticket < outcome.failed->first;
       });

@@ -18,7 +18,7 @@ void InlineJournalWriter::write(JournalRecord record) {
     listener_.on_write_failed(done.error());
 }
 
-ThreadedJournalWriter::ThreadedJournalWriter(Journal& journal, JournalListener& listener, Post post,
+ThreadedJournalWriter::ThreadedJournalWriter(Journal& journal, JournalListener& listener, PostTask post,
                                              std::chrono::milliseconds commit_delay)
     : journal_{journal}, listener_{listener}, post_{std::move(post)}, commit_delay_{commit_delay}, thread_{[this] {
         run();
@@ -28,7 +28,7 @@ void ThreadedJournalWriter::write(JournalRecord record) {
   {
     const std::lock_guard lock{shared_->mutex};
     if (record.mode == records::CommitMode::Immediate) shared_->has_immediate = true;
-    shared_->waiting.push_back(std::move(record));
+    shared_->queued.push_back(std::move(record));
     if (!shared_->has_immediate && shared_->delaying) return;  // the thread wakes after commit_delay
   }
   shared_->changed.notify_one();
@@ -49,14 +49,14 @@ void ThreadedJournalWriter::run() {
   auto& shared = *shared_;
   std::unique_lock lock{shared.mutex};
   for (;;) {
-    shared.changed.wait(lock, [&] { return shared.stopping || (!shared.failed && !shared.waiting.empty()); });
-    if (shared.failed || shared.waiting.empty()) return;
+    shared.changed.wait(lock, [&] { return shared.stopping || (!shared.failed && !shared.queued.empty()); });
+    if (shared.failed || shared.queued.empty()) return;
     if (!shared.has_immediate && !shared.stopping) {
       shared.delaying = true;
       shared.changed.wait_for(lock, commit_delay_, [&] { return shared.stopping || shared.has_immediate; });
       shared.delaying = false;
     }
-    auto records = std::exchange(shared.waiting, {});
+    auto records = std::exchange(shared.queued, {});
     shared.has_immediate = false;
     lock.unlock();
     Result<void> done;
@@ -85,14 +85,14 @@ void ThreadedJournalWriter::notify(Shared& shared, JournalListener& listener) {
   {
     const std::lock_guard lock{shared.mutex};
     written = std::exchange(shared.written, 0);
-    failed = shared.failed;  // stays set until the listener knows: what it writes in on_written() fails too
+    failed = shared.failed;  // stays set during on_written(): records that the listener writes there fail too
   }
   if (written > 0) listener.on_written(written);
   if (!failed) return;
   {
     const std::lock_guard lock{shared.mutex};
     shared.failed.reset();
-    shared.waiting.clear();
+    shared.queued.clear();
     shared.has_immediate = false;
   }
   listener.on_write_failed(*failed);

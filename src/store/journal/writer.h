@@ -31,7 +31,7 @@ class JournalListener {
  public:
   virtual ~JournalListener() = default;
   virtual void on_written(std::size_t records) = 0;
-  virtual void on_write_failed(const Error& why) = 0;  // every record that is not reported yet
+  virtual void on_write_failed(const Error& error) = 0;  // every record that is not reported yet
 };
 
 class JournalWriter {
@@ -62,20 +62,21 @@ class InlineJournalWriter final : public JournalWriter {
 class ThreadedJournalWriter final : public JournalWriter {
  public:
   using Task = std::move_only_function<void()>;
-  using Post = std::function<void(Task)>;  // runs a task on the loop thread; any thread may call it
+  using PostTask = std::function<void(Task)>;  // runs a task on the loop thread; any thread may call it
 
-  ThreadedJournalWriter(Journal& journal, JournalListener& listener, Post post, std::chrono::milliseconds commit_delay);
+  ThreadedJournalWriter(Journal& journal, JournalListener& listener, PostTask post,
+                        std::chrono::milliseconds commit_delay);
   ~ThreadedJournalWriter() override { stop(); }
 
   void write(JournalRecord record) override;
   void stop() override;
 
  private:
-  /// State of both threads. Shared, because a posted task may run after the writer is gone.
+  /// State of both threads. Shared, because a posted task may run after the writer is destroyed.
   struct Shared {
     std::mutex mutex;  // guards all below
-    std::vector<JournalRecord> waiting;
-    bool has_immediate = false;  // an immediate record waits
+    std::vector<JournalRecord> queued;
+    bool has_immediate = false;  // an immediate record is queued
     bool delaying = false;       // the thread waits commit_delay for an immediate record
     bool stopping = false;
     std::size_t written = 0;      // not reported yet
@@ -88,7 +89,7 @@ class ThreadedJournalWriter final : public JournalWriter {
 
   Journal& journal_;
   JournalListener& listener_;
-  Post post_;
+  PostTask post_;
   std::chrono::milliseconds commit_delay_;
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
   std::thread thread_;  // last: starts after every other member

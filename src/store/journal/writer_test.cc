@@ -32,8 +32,8 @@ struct ThreadedJournalWriterTest : testing::Test, JournalListener {
     encode({JoinChannel{{"#a", AgentName{"A"}}}}, record.bytes);
     writer->write(std::move(record));
   }
-  /// Waits until the thread has something to tell, and hears it.
-  void hear() {
+  /// Waits for a task of the thread and runs it.
+  void run_task() {
     std::unique_lock lock{mutex};
     changed.wait(lock, [this] { return !tasks.empty(); });
     auto task = std::move(tasks.front());
@@ -47,7 +47,7 @@ struct ThreadedJournalWriterTest : testing::Test, JournalListener {
 
   void on_written(std::size_t records) override {
     calls.push_back(format("written {}", records));
-    if (on_hearing) std::exchange(on_hearing, nullptr)();
+    if (when_written) std::exchange(when_written, nullptr)();
   }
   void on_write_failed(const Error&) override { calls.emplace_back("failed"); }
 
@@ -56,17 +56,17 @@ struct ThreadedJournalWriterTest : testing::Test, JournalListener {
   std::condition_variable changed;
   std::deque<ThreadedJournalWriter::Task> tasks;
   std::vector<std::string> calls;
-  std::move_only_function<void()> on_hearing;
+  std::move_only_function<void()> when_written;
   std::unique_ptr<Journal> journal;
   std::unique_ptr<ThreadedJournalWriter> writer;
 };
 
-using Heard = std::vector<std::string>;
+using Calls = std::vector<std::string>;
 
 TEST_F(ThreadedJournalWriterTest, RecordIsSyncedBeforeItIsReported) {
   write();
-  hear();
-  EXPECT_EQ(calls, Heard{"written 1"});
+  run_task();
+  EXPECT_EQ(calls, Calls{"written 1"});
   EXPECT_GE(disk.syncs(), 1u);
 }
 
@@ -75,7 +75,7 @@ TEST_F(ThreadedJournalWriterTest, StopReportsEveryRecord) {
   writer->stop();
   std::size_t written = 0;
   for (const auto& line : calls) written += std::stoul(line.substr(8));
-  while (!tasks.empty()) hear();
+  while (!tasks.empty()) run_task();
   EXPECT_EQ(written, 20u);
   EXPECT_EQ(journal->newest(), 20u);
 }
@@ -88,12 +88,12 @@ TEST_F(ThreadedJournalWriterTest, RecordsWrittenBeforeFailureIsReportedFailToo) 
   write();  // fails, perhaps before the first is reported
   const auto after_failure = [this] { return disk.syncs() >= 1 && journal->newest() == 1; };
   while (!after_failure()) std::this_thread::yield();
-  on_hearing = [this] { write(); };  // as the loop does when it hears of the first
-  while (calls.empty() || calls.back() != "failed") hear();
-  EXPECT_EQ(journal->newest(), 1u) << "nothing is appended over the hole";
+  when_written = [this] { write(); };  // as a listener may do on the report of the first
+  while (calls.empty() || calls.back() != "failed") run_task();
+  EXPECT_EQ(journal->newest(), 1u) << "nothing is appended behind the failed record";
   write();
-  hear();
-  EXPECT_EQ(calls.back(), "written 1") << "and afterwards all is as before";
+  run_task();
+  EXPECT_EQ(calls.back(), "written 1") << "the writer works again";
   EXPECT_EQ(journal->newest(), 2u);
 }
 

@@ -45,7 +45,7 @@ std::string MemoryStore::encode(EventSeq number, const MemoryEventLog::Row& row,
     SessionSummary summary;
     if (const auto found = session(event.session)) {
       summary.duration = (found->session.ended != 0 ? found->session.ended : row.at) - found->session.started;
-      summary.work = found->work;
+      summary.work = found->stats;
     }
     add_usage(summary, usage({.session = event.session.value()}).value(), price_of);
     return encode_event(head, add_summary(event.body, summary));

@@ -29,8 +29,8 @@ Result<WorkspaceState> MemoryStore::load() {
   }
   for (const auto& [key, stream] : tables_.streams) state.streams.push_back(stream);
   for (const auto& [key, mark] : tables_.stream_marks) state.stream_marks.push_back(mark);
-  for (const auto& [place, there] : tables_.members)
-    state.memberships.push_back({place.first, AgentName{place.second}});
+  for (const auto& [member, joined] : tables_.members)
+    state.memberships.push_back({member.first, AgentName{member.second}});
   for (const auto& [key, mark] : tables_.marks) state.marks.push_back(mark);
   for (const auto& [id, proposal] : tables_.proposals) {
     if (proposal.outcome.empty()) state.proposals.push_back(proposal);
@@ -62,7 +62,7 @@ Result<WorkspaceState> MemoryStore::load() {
 
 Result<BacklogPage> MemoryStore::backlog(const BacklogRequest& request) {
   BacklogPage page{request.to, request.lane, request.from, request.after, {}, false};
-  const auto& ranks = tables_.waiting(request.to.value(), request.lane, request.from.value());
+  const auto& ranks = tables_.ready(request.to.value(), request.lane, request.from.value());
   const auto max_rows = std::max<std::size_t>(request.max_rows, 1);
   std::size_t bytes = 0;
   for (auto at = ranks.upper_bound({request.after.value(), INT64_MAX}); at != ranks.end(); ++at) {
@@ -83,10 +83,10 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
   if (!query.id.empty()) {
     keys = find_keys(query.id);
   } else if (!query.delivered_to.empty()) {
-    MemoryTables::Keys there;
+    MemoryTables::Keys inbox;
     for (const auto key : tables_.inbox_of(query.delivered_to))
-      there.insert(tables_.deliveries.at(key).delivery.message.value());
-    keys.assign(there.begin(), there.end());
+      inbox.insert(tables_.deliveries.at(key).delivery.message.value());
+    keys.assign(inbox.begin(), inbox.end());
   } else if (!query.thread.empty()) {
     keys.assign(tables_.thread(query.thread).begin(), tables_.thread(query.thread).end());
   } else {
@@ -106,11 +106,11 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
     if (!query.topic.empty() && message.topic.value() != query.topic) return false;
     if (!query.delivered_to.empty()) {
       const auto deliveries = tables_.deliveries_of(message.key.value());
-      const bool there = std::any_of(deliveries.begin(), deliveries.end(), [&](auto key) {
+      const bool delivered = std::any_of(deliveries.begin(), deliveries.end(), [&](auto key) {
         const auto& delivery = tables_.deliveries.at(key).delivery;
         return delivery.to.value() == query.delivered_to && (!query.unread_only || !is_final(delivery.state));
       });
-      if (!there) return false;
+      if (!delivered) return false;
     }
     return query.search.empty() || words.matches(body_text(message.payload));
   };
@@ -142,8 +142,8 @@ Result<std::vector<MessageRow>> MemoryStore::messages(const MessageQuery& query)
 std::vector<std::int64_t> MemoryStore::find_keys(const std::string& id_or_prefix) const {
   std::vector<std::int64_t> found;
   if (const auto delivery = key_of_delivery_id(id_or_prefix)) {
-    const auto there = tables_.deliveries.find(delivery->value());
-    if (there != tables_.deliveries.end()) found.push_back(there->second.delivery.message.value());
+    const auto row = tables_.deliveries.find(delivery->value());
+    if (row != tables_.deliveries.end()) found.push_back(row->second.delivery.message.value());
     return found;
   }
   const Key oldest{tables_.messages.empty() ? 1 : tables_.messages.begin()->first};
@@ -225,19 +225,19 @@ Result<HeldPage> MemoryStore::held(const HeldRequest& request) {
 }
 
 Result<std::vector<DeadLetter>> MemoryStore::dead(const DeadQuery& query) {
-  std::vector<DeadLetter> letters;
+  std::vector<DeadLetter> rows;
   std::size_t bytes = 0;
   const auto take = [&](std::int64_t key) {
     const auto& [delivery, history] = tables_.deliveries.at(key);
     const auto& message = tables_.messages.at(delivery.message.value());
     bytes += size_of(message);
-    letters.push_back({delivery, message, history.back()});
+    rows.push_back({delivery, message, history.back()});
   };
   for (const Key key : query.deliveries) {
     if (bytes >= kMaxResultBytes) break;
     if (tables_.deliveries.contains(key.value())) take(key.value());
   }
-  if (!query.deliveries.empty()) return letters;
+  if (!query.deliveries.empty()) return rows;
   const auto& keys = query.to.empty() ? tables_.dead() : tables_.dead_of(query.to);
   const auto& states = query.states;
   const auto first = keys.upper_bound(query.after.value());
@@ -247,7 +247,7 @@ Result<std::vector<DeadLetter>> MemoryStore::dead(const DeadQuery& query) {
     if (!query.from.empty() && delivery.from.value() != query.from) return;
     if (states.empty() || std::ranges::find(states, delivery.state) != states.end()) take(key);
   };
-  const auto has_room = [&] { return letters.size() < query.limit && bytes < kMaxResultBytes; };
+  const auto has_room = [&] { return rows.size() < query.limit && bytes < kMaxResultBytes; };
   const auto range = query.before.value() > 0 && query.before <= query.after ? std::ranges::subrange{last, last}
                                                                              : std::ranges::subrange{first, last};
   if (query.oldest_first) {
@@ -255,7 +255,7 @@ Result<std::vector<DeadLetter>> MemoryStore::dead(const DeadQuery& query) {
   } else {
     for (auto at = range.end(); at != range.begin() && has_room();) take_if_matching(*--at);
   }
-  return letters;
+  return rows;
 }
 
 Result<bool> MemoryStore::index_step(std::size_t) { return false; }

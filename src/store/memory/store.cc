@@ -67,7 +67,7 @@ Result<void> MemoryStore::commit() {
 
 void MemoryStore::enforce_limit() {
   while (tables_.bytes + tables_.log.bytes() > max_bytes_) {
-    // A log beyond its share is cut first, before any message.
+    // A log beyond its share is pruned before any message.
     if (tables_.log.bytes() > max_bytes_ / kEventShare) {
       tables_.log.drop_oldest();
     } else if (const auto settled = tables_.next_settled()) {
@@ -84,11 +84,11 @@ void MemoryStore::rollback() {
   in_group_ = false;
 }
 
-void MemoryStore::count(const AgentName& agent, std::uint64_t WorkspaceState::Counts::* what) {
+void MemoryStore::count(const AgentName& agent, std::uint64_t WorkspaceState::Counts::* counter) {
   const auto found = tables_.counts.find(agent.value());
   if (found == tables_.counts.end()) return;
-  undo_.emplace_back([this, name = agent.value(), what] { --(tables_.counts.at(name).*what); });
-  ++(found->second.*what);
+  undo_.emplace_back([this, name = agent.value(), counter] { --(tables_.counts.at(name).*counter); });
+  ++(found->second.*counter);
 }
 
 Result<void> MemoryStore::on(const AddMessage& change) {
@@ -173,13 +173,13 @@ Result<void> MemoryStore::on(const SetStream& change) {
     put(tables_.streams, key, change.stream);
     return {};
   }
-  auto& known = found->second;
-  undo_.emplace_back([&known, last = known.last, acked = known.acked] {
-    known.last = last;
-    known.acked = acked;
+  auto& stored = found->second;
+  undo_.emplace_back([&stored, last = stored.last, acked = stored.acked] {
+    stored.last = last;
+    stored.acked = acked;
   });
-  known.last = std::max(known.last, stream.last);
-  known.acked = std::max(known.acked, stream.acked);
+  stored.last = std::max(stored.last, stream.last);
+  stored.acked = std::max(stored.acked, stream.acked);
   return {};
 }
 
@@ -190,8 +190,8 @@ Result<void> MemoryStore::on(const ForgetStream& change) {
   const auto found = tables_.streams.find(key);
   if (found != tables_.streams.end() && found->second.last <= stream.last) erase(tables_.streams, key);
   const std::tuple pair{stream.from.value(), stream.to.value(), lane};
-  const auto known = tables_.stream_marks.find(pair);
-  if (known != tables_.stream_marks.end() && known->second.last >= stream.last) return {};
+  const auto stored = tables_.stream_marks.find(pair);
+  if (stored != tables_.stream_marks.end() && stored->second.last >= stream.last) return {};
   put(tables_.stream_marks, pair, Stream{Topic{}, stream.from, stream.to, stream.lane, stream.last, Seq{}});
   return {};
 }
@@ -239,11 +239,11 @@ Result<void> MemoryStore::on(const RemoveAgent& change) {
   }
   erase(tables_.agents, name);
   erase(tables_.counts, name);
-  std::vector<std::pair<std::string, std::string>> places;
-  for (const auto& [place, there] : tables_.members) {
-    if (place.second == name) places.push_back(place);
+  std::vector<std::pair<std::string, std::string>> memberships;
+  for (const auto& [member, joined] : tables_.members) {
+    if (member.second == name) memberships.push_back(member);
   }
-  for (const auto& place : places) erase(tables_.members, place);
+  for (const auto& membership : memberships) erase(tables_.members, membership);
   for (const auto& [id, session] : tables_.sessions) {
     if (session.agent != change.name || session.ended != 0) continue;
     auto ended = session;
@@ -269,8 +269,8 @@ Result<void> MemoryStore::on(const LeaveChannel& change) {
 }
 
 Result<void> MemoryStore::on(const SetOutboxMark& change) {
-  const auto known = tables_.marks.find({change.mark.sender.value(), change.mark.epoch});
-  if (known != tables_.marks.end() && known->second.high > change.mark.high) return {};
+  const auto stored = tables_.marks.find({change.mark.sender.value(), change.mark.epoch});
+  if (stored != tables_.marks.end() && stored->second.high > change.mark.high) return {};
   put(tables_.marks, {change.mark.sender.value(), change.mark.epoch}, change.mark);
   return {};
 }
@@ -286,14 +286,14 @@ Result<void> MemoryStore::on(const PutUsage& change) {
 }
 
 Result<void> MemoryStore::on(const AddSessionStats& change) {
-  const auto known_work = tables_.work.find(change.session.value());
-  auto work = known_work == tables_.work.end() ? SessionStats{} : known_work->second;
+  const auto stored_stats = tables_.work.find(change.session.value());
+  auto work = stored_stats == tables_.work.end() ? SessionStats{} : stored_stats->second;
   work.items += change.more.items;
   work.commands += change.more.commands;
   for (const auto& file : change.more.files) {
     const auto place = std::ranges::lower_bound(work.files, file);
-    const bool known = place != work.files.end() && *place == file;
-    if (!known && work.files.size() < kMaxSessionFiles) work.files.insert(place, file);
+    const bool listed = place != work.files.end() && *place == file;
+    if (!listed && work.files.size() < kMaxSessionFiles) work.files.insert(place, file);
   }
   put(tables_.work, change.session.value(), std::move(work));
   return {};

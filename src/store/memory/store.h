@@ -1,4 +1,4 @@
-/// The store without a file: for tests, simulation and workspaces that want none.
+/// The store without a file: for tests, simulation and workspaces without persistence.
 ///
 /// Invariants: the same results as the durable store (one suite runs over both); deterministic: every container is
 ///   ordered, no clock, no randomness. A group can be undone: each change adds its inverse to a list. Bounded: after a
@@ -82,8 +82,8 @@ class MemoryStore final : public MessageStore {
   void erase(Map& map, const typename Map::key_type& key);
   /// Removes a message and its deliveries unless one of them is pending.
   void remove_unless_pending(std::int64_t message);
-  /// Increments a count of a known agent.
-  void count(const AgentName& agent, std::uint64_t records::WorkspaceState::Counts::* what);
+  /// Increments a count of an agent; no effect for a name without an agent.
+  void count(const AgentName& agent, std::uint64_t records::WorkspaceState::Counts::* counter);
   /// Replaces a delivery, adds its history entry and records how to undo both.
   void advance(MemoryTables::DeliveryRow& row, records::Delivery next, records::HistoryEntry entry);
   void enforce_limit();
@@ -95,7 +95,7 @@ class MemoryStore final : public MessageStore {
   bool in_group_ = false;
   std::int64_t newest_before_ = 0;  // the newest key before the group
   std::vector<std::function<void()>> undo_;
-  std::int64_t prune_position_ = 0;  // where the running round of retention has come to
+  std::int64_t prune_position_ = 0;  // of the current round of retention
 };
 
 }  // namespace relay::store

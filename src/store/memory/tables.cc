@@ -153,7 +153,7 @@ void MemoryTables::enter_state(const records::Delivery& delivery) {
   pending_[delivery.to.value()].insert(key);
   if (delivery.expires_at > 0) expiring_.emplace(delivery.expires_at, key);
   if (delivery.hold == records::Hold::Time) due_.emplace(delivery.available_at, key);
-  if (delivery.hold == records::Hold::None) waiting_[flow_of(delivery)].emplace(delivery.rank.value(), key);
+  if (delivery.hold == records::Hold::None) ready_[flow_of(delivery)].emplace(delivery.rank.value(), key);
 }
 
 void MemoryTables::leave_state(const records::Delivery& delivery) {
@@ -166,7 +166,7 @@ void MemoryTables::leave_state(const records::Delivery& delivery) {
   erase_from(pending_, delivery.to.value(), key);
   if (delivery.expires_at > 0) expiring_.erase({delivery.expires_at, key});
   if (delivery.hold == records::Hold::Time) due_.erase({delivery.available_at, key});
-  if (delivery.hold == records::Hold::None) erase_from(waiting_, flow_of(delivery), {delivery.rank.value(), key});
+  if (delivery.hold == records::Hold::None) erase_from(ready_, flow_of(delivery), {delivery.rank.value(), key});
 }
 
 }  // namespace relay::store

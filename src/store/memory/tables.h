@@ -55,8 +55,8 @@ class MemoryTables {
   [[nodiscard]] const Keys& dead() const { return dead_; }
   /// The queue of one flow: ranks and their deliveries.
   using Ranks = std::set<std::pair<std::int64_t, std::int64_t>>;
-  [[nodiscard]] const Ranks& waiting(const std::string& to, protocol::Lane lane, const std::string& from) const {
-    return at(waiting_, {to, protocol::lane_code(lane), from});
+  [[nodiscard]] const Ranks& ready(const std::string& to, protocol::Lane lane, const std::string& from) const {
+    return at(ready_, {to, protocol::lane_code(lane), from});
   }
   [[nodiscard]] bool is_pending(std::int64_t message) const;
 
@@ -92,7 +92,7 @@ class MemoryTables {
   std::map<std::string, Keys> pending_;
   std::map<std::string, Keys> threads_;
   std::set<std::pair<WallMs, std::int64_t>> expiring_, due_;
-  std::map<std::tuple<std::string, std::uint8_t, std::string>, Ranks> waiting_;  // recipient, lane, sender
+  std::map<std::tuple<std::string, std::uint8_t, std::string>, Ranks> ready_;  // recipient, lane, sender
   Keys dead_;
   std::map<std::string, Keys> dead_of_;
   std::int64_t scanned_up_to_ = 0;  // next_settled() has examined the messages up to here

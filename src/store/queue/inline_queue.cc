@@ -85,7 +85,7 @@ void InlineStoreQueue::notify(BatchOutcome outcome) {
       if (persist != nullptr) outcome.failed->last = persist->ticket;
       return persist != nullptr;
     });
-    listener_.on_commit_failed(outcome.failed->first, outcome.failed->last, outcome.failed->why);
+    listener_.on_commit_failed(outcome.failed->first, outcome.failed->last, outcome.failed->error);
   }
   for (auto& reply : outcome.after)
     if (alive) reply(listener_);

@@ -22,9 +22,9 @@ namespace relay::store {
 class InlineStoreQueue final : public BackingQueue {
  public:
   using Task = std::move_only_function<void()>;
-  using Post = std::function<void(Task)>;  // runs a task later on this thread
+  using PostTask = std::function<void(Task)>;  // runs a task later on this thread
 
-  InlineStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener)
+  InlineStoreQueue(std::unique_ptr<MessageStore> store, PostTask post, StoreListener& listener)
       : store_{std::move(store)}, post_{std::move(post)}, listener_{listener} {}
 
   void persist(records::CommitTicket ticket, records::Changes changes,
@@ -49,7 +49,7 @@ class InlineStoreQueue final : public BackingQueue {
   void prune_step();
 
   std::unique_ptr<MessageStore> store_;
-  Post post_;
+  PostTask post_;
   StoreListener& listener_;
   std::vector<BatchRequest> requests_;
   std::vector<std::pair<QueryId, Query>> queries_;

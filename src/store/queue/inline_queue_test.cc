@@ -15,18 +15,18 @@ using namespace records;
 using namespace sample;
 
 struct InlineQueueTest : ::testing::Test, StoreListener {
-  std::deque<InlineStoreQueue::Task> turns;
+  std::deque<InlineStoreQueue::Task> tasks;
   std::vector<std::string> calls;
   std::move_only_function<void()> on_commit;
   std::unique_ptr<InlineStoreQueue> queue = std::make_unique<InlineStoreQueue>(
-      std::make_unique<MemoryStore>("s", 1), [this](InlineStoreQueue::Task task) { turns.push_back(std::move(task)); },
+      std::make_unique<MemoryStore>("s", 1), [this](InlineStoreQueue::Task task) { tasks.push_back(std::move(task)); },
       *this);
 
   void run() {
-    while (!turns.empty()) {
-      auto turn = std::move(turns.front());
-      turns.pop_front();
-      turn();
+    while (!tasks.empty()) {
+      auto task = std::move(tasks.front());
+      tasks.pop_front();
+      task();
     }
   }
   void on_committed(CommitTicket up_to, EventSeq) override {
@@ -41,20 +41,20 @@ struct InlineQueueTest : ::testing::Test, StoreListener {
   }
   void on_expired(Result<ExpireResult>) override { calls.emplace_back("expired"); }
   void on_query_result(QueryId id, Result<QueryResult> result) override {
-    calls.push_back(format("{} {}", result ? "answer" : "none", id.value()));
+    calls.push_back(format("{} {}", result ? "result" : "none", id.value()));
   }
 };
 
 using Calls = std::vector<std::string>;
 
-TEST_F(InlineQueueTest, AnswersInNextTurnInOrder) {
+TEST_F(InlineQueueTest, ReportsInNextTurnInOrder) {
   queue->persist(CommitTicket{1}, {AddMessage{message(1, "Alice", "Bob", "hi")}});
   queue->persist(CommitTicket{2}, {AddMessage{message(2, "Alice", "Bob", "hi")}});
   queue->query(QueryId{7}, StatsQuery{});
-  EXPECT_TRUE(calls.empty()) << "whoever asks is not called back meanwhile";
-  EXPECT_EQ(turns.size(), 1U) << "one turn for all";
+  EXPECT_TRUE(calls.empty()) << "nothing is reported inside the calls";
+  EXPECT_EQ(tasks.size(), 1U) << "one task for all";
   run();
-  EXPECT_EQ(calls, (Calls{"committed 2", "answer 7"}));
+  EXPECT_EQ(calls, (Calls{"committed 2", "result 7"}));
 }
 
 TEST_F(InlineQueueTest, FailureFailsRequestsMadeBeforeItsReport) {

@@ -43,32 +43,32 @@ Reply expired_reply(Result<ExpireResult> result) {
 }
 
 struct GroupResult {
-  Replies answers;
+  Replies replies;
   EventSeq newest_event = 0;
   Damage damage = {};
 };
 
 /// Runs all requests in one transaction. Returns the replies, or the error that rolled it back.
 Result<GroupResult> run_group(MessageStore& store, Requests requests) {
-  Replies answers;
+  Replies replies;
   RELAY_TRY(store.begin(durability_of(requests)));
   for (const auto& request : requests) {
     if (const auto* persist = std::get_if<PersistRequest>(&request)) {
       for (const auto& change : persist->changes) RELAY_TRY(store.apply(change));
     } else if (const auto* backlog = std::get_if<BacklogRequest>(&request)) {
       // A page that cannot be read does not fail the group.
-      answers.push_back(backlog_reply(store.backlog(*backlog), *backlog));
+      replies.push_back(backlog_reply(store.backlog(*backlog), *backlog));
     } else {
       auto result = RELAY_TRY(store.expire(std::get<ExpireRequest>(request)));
       result.newest_event = RELAY_TRY(store.newest_event());
-      answers.push_back(expired_reply(std::move(result)));
+      replies.push_back(expired_reply(std::move(result)));
     }
   }
   if (const auto reached = journal_reach_of(requests); reached.commits > 0)
     RELAY_TRY(store.set_journal_position(reached));
   const auto newest_event = RELAY_TRY(store.newest_event());
   RELAY_TRY(store.commit());
-  return GroupResult{.answers = std::move(answers), .newest_event = newest_event};
+  return GroupResult{.replies = std::move(replies), .newest_event = newest_event};
 }
 
 /// The store has the same row. After a crash a commit may be applied a second time; after a recovery names may differ.
@@ -95,16 +95,16 @@ Result<GroupResult> run_piecewise(MessageStore& store, const PersistRequest& req
     std::string refusal = "its message was refused";
     const auto* delivery = std::get_if<AddDelivery>(&change);
     const bool is_orphan = delivery != nullptr && refused.contains(delivery->delivery.message);
-    if (!is_orphan && RELAY_TRY(apply_alone(store, change, refusal))) continue;
+    if (!is_orphan && RELAY_TRY(apply_separately(store, change, refusal))) continue;
     if (const auto* add = std::get_if<AddMessage>(&change)) refused.insert(add->message.key);
     log::error("acknowledged change contradicts the message store; kept for a retry", {{"reason", refusal}});
     damage.add(RELAY_TRY(store.keep_refused(change)));
   }
-  const BatchRequest place = PersistRequest{.ticket = request.ticket,
-                                            .changes = {},
-                                            .journal_position = request.journal_position,
-                                            .durability = request.durability};
-  auto done = RELAY_TRY(run_group(store, {&place, 1}));
+  const BatchRequest position = PersistRequest{.ticket = request.ticket,
+                                               .changes = {},
+                                               .journal_position = request.journal_position,
+                                               .durability = request.durability};
+  auto done = RELAY_TRY(run_group(store, {&position, 1}));
   done.damage = std::move(damage);
   return done;
 }
@@ -115,7 +115,7 @@ void add_success(Replies& replies, Requests requests, GroupResult done) {
       listener.on_committed(last, newest);
     });
   }
-  std::move(done.answers.begin(), done.answers.end(), std::back_inserter(replies));
+  std::move(done.replies.begin(), done.replies.end(), std::back_inserter(replies));
   if (done.damage.found())
     replies.emplace_back([damage = std::move(done.damage)](StoreListener& listener) { listener.on_damage(damage); });
 }
@@ -140,7 +140,7 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
       const auto tickets = tickets_of(all.subspan(at));
       outcome.failed = BatchOutcome::FailedRange{tickets->first, tickets->last, done.error()};
     } else {
-      add_failed_answers(replies, one, done.error());
+      add_failed_replies(replies, one, done.error());
     }
   }
   return outcome;
@@ -148,7 +148,8 @@ BatchOutcome one_by_one(MessageStore& store, Requests all) {
 
 }  // namespace
 
-Result<bool> apply_alone(MessageStore& store, const Change& change, std::string& refusal, CommitDurability durability) {
+Result<bool> apply_separately(MessageStore& store, const Change& change, std::string& refusal,
+                              CommitDurability durability) {
   const BatchRequest one = PersistRequest{.ticket = {}, .changes = {change}, .durability = durability};
   const auto done = run_group(store, {&one, 1});
   if (done) return true;
@@ -158,21 +159,21 @@ Result<bool> apply_alone(MessageStore& store, const Change& change, std::string&
   return has_same_row(store, change);
 }
 
-void add_failed_answers(Replies& replies, Requests requests, const Error& why) {
+void add_failed_replies(Replies& replies, Requests requests, const Error& error) {
   for (const auto& request : requests) {
     if (const auto* backlog = std::get_if<BacklogRequest>(&request))
-      replies.push_back(backlog_reply(Failure{why}, *backlog));
-    if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(expired_reply(Failure{why}));
+      replies.push_back(backlog_reply(Failure{error}, *backlog));
+    if (std::holds_alternative<ExpireRequest>(request)) replies.push_back(expired_reply(Failure{error}));
   }
 }
 
 CommitDurability durability_of(Requests requests) {
-  const bool keeps = std::ranges::any_of(requests, [](const BatchRequest& request) {
+  const bool needs_full = std::ranges::any_of(requests, [](const BatchRequest& request) {
     const auto* persist = std::get_if<PersistRequest>(&request);
     return persist != nullptr ? persist->durability == CommitDurability::Full
                               : std::holds_alternative<ExpireRequest>(request);
   });
-  return keeps ? CommitDurability::Full : CommitDurability::CoveredByJournal;
+  return needs_full ? CommitDurability::Full : CommitDurability::CoveredByJournal;
 }
 
 JournalReach journal_reach_of(Requests requests) {
@@ -196,7 +197,7 @@ BatchOutcome execute(MessageStore& store, const std::vector<BatchRequest>& reque
   if (is(done.error(), Errc::BadChange)) return one_by_one(store, all);
   if (const auto tickets = tickets_of(all))
     outcome.failed = BatchOutcome::FailedRange{tickets->first, tickets->last, done.error()};
-  add_failed_answers(outcome.after, all, done.error());
+  add_failed_replies(outcome.after, all, done.error());
   return outcome;
 }
 
@@ -205,7 +206,7 @@ Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests
   auto replies = std::move(outcome.before);
   if (outcome.failed) {
     replies.emplace_back([failed = *std::move(outcome.failed)](StoreListener& listener) {
-      listener.on_commit_failed(failed.first, failed.last, failed.why);
+      listener.on_commit_failed(failed.first, failed.last, failed.error);
     });
   }
   std::move(outcome.after.begin(), outcome.after.end(), std::back_inserter(replies));

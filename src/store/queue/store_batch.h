@@ -1,4 +1,4 @@
-/// Executes requests that waited together as one commit, on the calling thread.
+/// Executes queued requests as one commit, on the calling thread.
 ///
 /// Invariants: no reply exists before the commit; the replies are first the commit, then the results in the order of
 ///   the requests. When one change contradicts the store, the requests before it are still committed (one by one); it
@@ -28,7 +28,7 @@ using Replies = std::vector<Reply>;
 struct BatchOutcome {
   struct FailedRange {
     records::CommitTicket first, last;
-    Error why;
+    Error error;
   };
   Replies before;
   std::optional<FailedRange> failed;
@@ -46,11 +46,11 @@ BatchOutcome execute(MessageStore& store, const std::vector<BatchRequest>& reque
 
 /// Applies one change in a separate group. True: the store has it, possibly from before. False: the store refuses it
 /// for the reason in `refusal`.
-Result<bool> apply_alone(MessageStore& store, const records::Change& change, std::string& refusal,
-                         CommitDurability durability = CommitDurability::CoveredByJournal);
+Result<bool> apply_separately(MessageStore& store, const records::Change& change, std::string& refusal,
+                              CommitDurability durability = CommitDurability::CoveredByJournal);
 
 /// Adds failed results for the pages and expiries among the requests.
-void add_failed_answers(Replies& replies, std::span<const BatchRequest> requests, const Error& why);
+void add_failed_replies(Replies& replies, std::span<const BatchRequest> requests, const Error& error);
 
 /// Executes the requests and returns the whole report as one list.
 Replies run_batch(MessageStore& store, const std::vector<BatchRequest>& requests);

@@ -4,6 +4,7 @@
 
 #include "store/memory/store.h"
 #include "store/sqlite/store.h"
+#include "store/testing/recording_listener.h"
 #include "store/testing/sample_records.h"
 #include "store/testing/sim_disk.h"
 
@@ -13,25 +14,9 @@ namespace {
 using namespace records;
 using namespace sample;
 
-class Listener final : public StoreListener {
- public:
-  void on_committed(CommitTicket up_to, EventSeq) override { calls.push_back(format("committed {}", up_to.value())); }
-  void on_commit_failed(CommitTicket from, CommitTicket to, const Error& why) override {
-    calls.push_back(format("failed {}-{}", from.value(), to.value()));
-    reason = why.message();
-  }
-  void on_backlog(Result<BacklogPage> page, const BacklogRequest& request) override {
-    calls.push_back(format("{} {}", page ? "backlog" : "no backlog", request.to.value()));
-  }
-  void on_expired(Result<ExpireResult> result) override { calls.push_back(result ? "expired" : "not expired"); }
-  void on_query_result(QueryId, Result<QueryResult>) override {}
-  std::vector<std::string> calls;
-  std::string reason;
-};
-
 using Calls = std::vector<std::string>;
 
-Calls run(MessageStore& store, const std::vector<BatchRequest>& requests, Listener& listener) {
+Calls run(MessageStore& store, const std::vector<BatchRequest>& requests, RecordingListener& listener) {
   for (auto& reply : run_batch(store, requests)) reply(listener);
   return listener.calls;
 }
@@ -45,18 +30,18 @@ const std::vector<BatchRequest> kThreeOneBad = {
 
 TEST(StoreBatch, CommitsRequestsBeforeBadChangeAndNoneAfter) {
   MemoryStore store;
-  Listener listener;
-  EXPECT_EQ(run(store, kThreeOneBad, listener), (Calls{"committed 1", "failed 2-3", "backlog Bob"}));
-  EXPECT_EQ(store.messages(Ask{})->size(), 1u);
+  RecordingListener listener;
+  EXPECT_EQ(run(store, kThreeOneBad, listener), (Calls{"committed 1", "failed 2-3", "backlog Bob 1"}));
+  EXPECT_EQ(store.messages(QueryBuilder{})->size(), 1u);
 }
 
 TEST(StoreBatch, CommitsRequestsBeforeBadChangeOnSqlite) {
   SimDisk disk;
   auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
   ASSERT_TRUE(store);
-  Listener listener;
-  EXPECT_EQ(run(**store, kThreeOneBad, listener), (Calls{"committed 1", "failed 2-3", "backlog Bob"}));
-  EXPECT_EQ((*store)->messages(Ask{})->size(), 1u);
+  RecordingListener listener;
+  EXPECT_EQ(run(**store, kThreeOneBad, listener), (Calls{"committed 1", "failed 2-3", "backlog Bob 1"}));
+  EXPECT_EQ((*store)->messages(QueryBuilder{})->size(), 1u);
 }
 
 TEST(StoreBatch, FullDiskFailsWholeBatchAndLaterOneSucceeds) {
@@ -64,26 +49,26 @@ TEST(StoreBatch, FullDiskFailsWholeBatchAndLaterOneSucceeds) {
   auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
   ASSERT_TRUE(store);
   disk.set_full(true);
-  Listener listener;
+  RecordingListener listener;
   const auto calls = run(
       **store,
       {PersistRequest{CommitTicket{1}, direct(1, "Alice", "Bob", std::string(300'000, 'x'))},
        PersistRequest{CommitTicket{2}, direct(3, "Alice", "Bob", "b")}, ExpireRequest{kStart, 10}, backlog_of("Bob")},
       listener);
   EXPECT_EQ(calls, (Calls{"failed 1-2", "not expired", "no backlog Bob"}));
-  EXPECT_NE(listener.reason.find("disk is full"), std::string::npos) << listener.reason;
+  EXPECT_NE(listener.commit_error.find("disk is full"), std::string::npos) << listener.commit_error;
   disk.set_full(false);
-  Listener again;
+  RecordingListener again;
   EXPECT_EQ(run(**store, {PersistRequest{CommitTicket{3}, direct(1, "Alice", "Bob", "a")}}, again),
             Calls{"committed 3"});
-  EXPECT_EQ((*store)->messages(Ask{})->size(), 1u);
+  EXPECT_EQ((*store)->messages(QueryBuilder{})->size(), 1u);
 }
 
 TEST(StoreBatch, SurvivesFailingDisk) {
   SimDisk disk;
   auto store = SqliteStore::open({.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive});
   ASSERT_TRUE(store);
-  Listener listener;
+  RecordingListener listener;
   disk.fail_next_writes(1);
   run(**store, {PersistRequest{CommitTicket{1}, direct(1, "Alice", "Bob", "a")}}, listener);
   disk.fail_next_syncs(1);

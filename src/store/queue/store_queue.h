@@ -1,8 +1,8 @@
 /// The store as the loop thread sees it: requests are queued and their results arrive later, in the order of the
 /// requests.
 ///
-/// Requests are numbered by their position in one queue. Writes that wait together share one commit (group commit: the
-///   sync itself paces the batches, no timer). A backlog page or an expiry is answered after the commit of every
+/// Requests are numbered by their position in one queue. Queued writes share one commit (group commit: the
+///   sync itself paces the batches, no timer). The result of a backlog page or an expiry follows the commit of every
 ///   earlier request. Queries run on a reader beside the writer, but after the commit of every earlier request.
 /// A piggyback write joins the next immediate commit, or commits alone after commit_delay.
 /// When a commit fails, everything persisted before that failure is reported fails too: a later change may build on an
@@ -36,7 +36,7 @@ class StoreListener {
   virtual void on_committed(records::CommitTicket up_to, records::EventSeq newest) = 0;
   /// The store now has events up to this number; they belong to commits reported earlier.
   virtual void on_events(records::EventSeq) {}
-  virtual void on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) = 0;
+  virtual void on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& error) = 0;
   virtual void on_backlog(Result<records::BacklogPage> page, const records::BacklogRequest& request) = 0;
   virtual void on_expired(Result<records::ExpireResult> result) = 0;
   virtual void on_query_result(QueryId id, Result<QueryResult> result) = 0;
@@ -70,7 +70,7 @@ class BackingQueue : public StoreQueue {
   virtual void apply(std::vector<PersistRequest> requests) = 0;
   /// The newest journaled commit that the store has with full durability. Any thread.
   [[nodiscard]] virtual CommitNumber durable_position() const = 0;
-  /// Executes and answers every queued request; later requests are dropped.
+  /// Executes and reports every queued request; later requests are dropped.
   virtual void stop() = 0;
 };
 

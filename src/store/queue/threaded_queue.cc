@@ -9,7 +9,7 @@ namespace relay::store {
 
 using namespace records;
 
-ThreadedStoreQueue::ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener,
+ThreadedStoreQueue::ThreadedStoreQueue(std::unique_ptr<MessageStore> store, PostTask post, StoreListener& listener,
                                        QueueTuning tuning)
     : store_{std::move(store)}, post_{std::move(post)}, listener_{listener}, tuning_{tuning}, writer_{[this] {
         run();
@@ -150,7 +150,7 @@ void ThreadedStoreQueue::serve(QueuedRequests queued, bool after_failure) {
     if (outcome.failed) {
       post_failure(std::move(outcome));
     } else {
-      // A posted task holds the listener and its own values, nothing of this queue: it may run after the queue is gone.
+      // A posted task holds the listener and its own values, nothing of this queue: it may run after the queue is destroyed.
       post_([before = std::move(outcome.before), after = std::move(outcome.after), &listener = listener_]() mutable {
         for (auto& reply : before) reply(listener);
         for (auto& reply : after) reply(listener);
@@ -161,8 +161,8 @@ void ThreadedStoreQueue::serve(QueuedRequests queued, bool after_failure) {
 }
 
 void ThreadedStoreQueue::post_failure(BatchOutcome outcome) {
-  notify_damage(outcome.failed->why);
-  last_failure_ = outcome.failed->why;
+  notify_damage(outcome.failed->error);
+  last_failure_ = outcome.failed->error;
   {
     const std::lock_guard lock{shared_->mutex};
     shared_->failure_unacknowledged = true;
@@ -199,10 +199,10 @@ void ThreadedStoreQueue::notify_failure(Shared& shared, BatchOutcome outcome, St
       shared.pending_bytes -= bytes_held(persist->changes);
     }
     // Pages and expiries after the failed commit would lack its changes.
-    add_failed_answers(outcome.after, behind, outcome.failed->why);
+    add_failed_replies(outcome.after, behind, outcome.failed->error);
   }
   shared.changed.notify_one();
-  listener.on_commit_failed(outcome.failed->first, outcome.failed->last, outcome.failed->why);
+  listener.on_commit_failed(outcome.failed->first, outcome.failed->last, outcome.failed->error);
   for (auto& reply : outcome.after) reply(listener);
 }
 
@@ -234,9 +234,9 @@ void ThreadedStoreQueue::notify(QueryId id, Result<QueryResult> result) {
 }
 
 void ThreadedStoreQueue::background_step() {
-  const auto warn = [this](const Error& why) {
-    log::warn("background work on the store failed", {{"reason", why.message()}});
-    notify_damage(why);
+  const auto warn = [this](const Error& error) {
+    log::warn("background work on the store failed", {{"reason", error.message()}});
+    notify_damage(error);
   };
   if (prune_job_) {
     const auto more = store_->prune_step(prune_job_->retention, prune_job_->now, tuning_.prune_step_rows);

@@ -1,12 +1,12 @@
-/// The store behind a writer thread: requests that wait together are committed together.
+/// The store behind a writer thread: queued requests are committed together.
 ///
 /// Why no timer: while one commit syncs, the next requests accumulate; the disk itself sets the size of the batches.
 ///   Only piggyback writes wait for commit_delay, so that they need no commit of their own.
 /// Background work (full-text index, retention, the check of a large database) runs in bounded steps while no request
 ///   waits. Indexing runs only after idle_delay, so that it does not slow a conversation between its messages. An idle
 ///   queue sleeps.
-/// When a commit fails the writer waits until the loop thread knows; everything persisted meanwhile fails in the same
-///   report, so no commit follows one whose failure the loop does not know yet.
+/// When a commit fails the writer waits until the loop thread has the report; everything persisted meanwhile fails with
+///   it, so no commit follows one whose failure is not reported.
 /// Ownership: owns the store and its threads; borrows the listener, which outlives every posted result.
 /// Threading: all calls on the loop thread; results come through `post`. stop() drains: every queued request is
 ///   executed and its result posted before it returns; later requests are dropped.
@@ -44,9 +44,10 @@ struct QueueTuning {
 class ThreadedStoreQueue final : public BackingQueue {
  public:
   using Task = std::move_only_function<void()>;
-  using Post = std::function<void(Task)>;  // runs a task on the loop thread; any thread may call it
+  using PostTask = std::function<void(Task)>;  // runs a task on the loop thread; any thread may call it
 
-  ThreadedStoreQueue(std::unique_ptr<MessageStore> store, Post post, StoreListener& listener, QueueTuning tuning = {});
+  ThreadedStoreQueue(std::unique_ptr<MessageStore> store, PostTask post, StoreListener& listener,
+                     QueueTuning tuning = {});
   ~ThreadedStoreQueue() override { stop(); }
 
   void persist(records::CommitTicket ticket, records::Changes changes,
@@ -75,7 +76,7 @@ class ThreadedStoreQueue final : public BackingQueue {
     Retention retention;
     WallMs now = 0;
   };
-  /// State of both threads. Shared, because a posted result may run after the queue is gone.
+  /// State of both threads. Shared, because a posted result may run after the queue is destroyed.
   struct Shared {
     std::mutex mutex;  // guards all below
     QueuedRequests queued;
@@ -104,7 +105,7 @@ class ThreadedStoreQueue final : public BackingQueue {
   void notify(QueryId id, Result<QueryResult> result);
 
   std::unique_ptr<MessageStore> store_;  // writer thread only, like every member without a comment
-  Post post_;
+  PostTask post_;
   StoreListener& listener_;
   QueueTuning tuning_;
   std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
@@ -117,7 +118,7 @@ class ThreadedStoreQueue final : public BackingQueue {
   std::optional<PruneJob> prune_job_;
   std::chrono::milliseconds idle_for_{};      // during the check
   bool checking_ = true;                      // the store may have pages that were not compared when it was opened
-  std::atomic<bool> damage_reported_{false};  // once in a life; the reader's thread meets damage too
+  std::atomic<bool> damage_reported_{false};  // once; the reader's thread may find damage too
   bool reader_tried_ = false;
   std::unique_ptr<QueryThread> reader_;  // created by the first query, if the store has a second reader
 

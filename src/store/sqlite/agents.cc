@@ -67,8 +67,8 @@ Result<void> SqliteWriter::on(const LeaveChannel& change) {
 }
 
 Result<void> SqliteWriter::on(const SetOutboxMark& change) {
-  const auto [known, added] = marks_.try_emplace({change.mark.sender.value(), change.mark.epoch}, change.mark);
-  if (!added && known->second.high <= change.mark.high) known->second = change.mark;
+  const auto [entry, added] = marks_.try_emplace({change.mark.sender.value(), change.mark.epoch}, change.mark);
+  if (!added && entry->second.high <= change.mark.high) entry->second = change.mark;
   return {};
 }
 

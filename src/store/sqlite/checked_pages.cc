@@ -36,7 +36,7 @@ bool is_intact(const char* page, std::size_t bytes, std::uint64_t number) {
 
 /// A database file; the underlying file follows it in memory.
 struct CheckedFile {
-  sqlite3_file base{};  // first: SQLite sees this part only
+  sqlite3_file base{};  // first: SQLite uses only this part
   PageLayout layout;
   std::vector<char> page;  // being written
   [[nodiscard]] bool is_page(int amount, sqlite3_int64 offset) const {
@@ -85,8 +85,8 @@ int pass_size(sqlite3_file* file, sqlite3_int64* size) { return below(file)->pMe
 int pass_lock(sqlite3_file* file, int level) { return below(file)->pMethods->xLock(below(file), level); }
 int pass_unlock(sqlite3_file* file, int level) { return below(file)->pMethods->xUnlock(below(file), level); }
 int pass_reserved(sqlite3_file* file, int* out) { return below(file)->pMethods->xCheckReservedLock(below(file), out); }
-int pass_control(sqlite3_file* file, int what, void* value) {
-  return below(file)->pMethods->xFileControl(below(file), what, value);
+int pass_control(sqlite3_file* file, int operation, void* value) {
+  return below(file)->pMethods->xFileControl(below(file), operation, value);
 }
 int pass_sector(sqlite3_file* file) { return below(file)->pMethods->xSectorSize(below(file)); }
 int pass_device(sqlite3_file* file) { return below(file)->pMethods->xDeviceCharacteristics(below(file)); }
@@ -174,7 +174,7 @@ void seal_page(std::string& page, std::uint64_t number) {
   std::memcpy(page.data() + page.size() - kPageCheckBytes, &check, sizeof check);
 }
 
-std::string checked_pages_over(const std::string& vfs) {
+std::string register_checked_vfs(const std::string& vfs) {
   static std::mutex mutex;
   static std::map<std::string, std::unique_ptr<CheckedVfs>> made;  // SQLite keeps pointers into them
   const std::lock_guard lock{mutex};
@@ -184,22 +184,22 @@ std::string checked_pages_over(const std::string& vfs) {
   if (under == nullptr) return vfs;  // SQLite reports the unknown name
   one = std::make_unique<CheckedVfs>();
   one->name = format("checked-{}", under->zName);
-  auto& made_now = one->vfs;
-  made_now.iVersion = under->iVersion >= 2 ? 2 : 1;
-  made_now.szOsFile = static_cast<int>(kBelow) + under->szOsFile;
-  made_now.mxPathname = under->mxPathname;
-  made_now.zName = one->name.c_str();
-  made_now.pAppData = under;
-  made_now.xOpen = checked_open;
-  made_now.xDelete = pass_delete;
-  made_now.xAccess = pass_access;
-  made_now.xFullPathname = pass_path;
-  made_now.xRandomness = pass_random;
-  made_now.xSleep = pass_sleep;
-  made_now.xCurrentTime = pass_time;
-  made_now.xGetLastError = pass_error;
-  if (under->iVersion >= 2) made_now.xCurrentTimeInt64 = pass_time64;
-  sqlite3_vfs_register(&made_now, 0);
+  auto& new_vfs = one->vfs;
+  new_vfs.iVersion = under->iVersion >= 2 ? 2 : 1;
+  new_vfs.szOsFile = static_cast<int>(kBelow) + under->szOsFile;
+  new_vfs.mxPathname = under->mxPathname;
+  new_vfs.zName = one->name.c_str();
+  new_vfs.pAppData = under;
+  new_vfs.xOpen = checked_open;
+  new_vfs.xDelete = pass_delete;
+  new_vfs.xAccess = pass_access;
+  new_vfs.xFullPathname = pass_path;
+  new_vfs.xRandomness = pass_random;
+  new_vfs.xSleep = pass_sleep;
+  new_vfs.xCurrentTime = pass_time;
+  new_vfs.xGetLastError = pass_error;
+  if (under->iVersion >= 2) new_vfs.xCurrentTimeInt64 = pass_time64;
+  sqlite3_vfs_register(&new_vfs, 0);
   return one->name;
 }
 

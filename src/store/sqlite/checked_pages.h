@@ -21,8 +21,8 @@ namespace relay::store {
 
 inline constexpr int kPageCheckBytes = 8;
 
-/// The name of the checking file system over `vfs`, registered at the first use. The one below must outlive every file.
-std::string checked_pages_over(const std::string& vfs);
+/// Registers the checking file system over `vfs` at the first use; returns its name. `vfs` must outlive every file.
+std::string register_checked_vfs(const std::string& vfs);
 
 /// Page size and checksums according to the header of a database.
 struct PageLayout {

@@ -25,7 +25,7 @@ Error make(Errc code, std::string message) { return fail(code, std::move(message
 }  // namespace
 
 Statement::Statement(Statement&& other) noexcept
-    : connection_{other.connection_}, handle_{std::exchange(other.handle_, nullptr)}, borrowed_{other.borrowed_} {}
+    : connection_{other.connection_}, handle_{std::exchange(other.handle_, nullptr)}, in_use_{other.in_use_} {}
 
 Statement::~Statement() {
   if (handle_ != nullptr) count_scanned();
@@ -87,7 +87,7 @@ void Statement::reset() { sqlite3_reset(handle_); }
 CachedStatement::~CachedStatement() {
   if (statement_ == nullptr) return;
   statement_->reset();
-  statement_->borrowed_ = false;
+  statement_->in_use_ = false;
 }
 
 Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::string& path, const std::string& vfs,
@@ -98,7 +98,7 @@ Result<std::unique_ptr<SqliteConnection>> SqliteConnection::open(const std::stri
   static_cast<void>(configured);
   std::unique_ptr<SqliteConnection> connection{new SqliteConnection{path, vfs}};
   const int mode = access == Access::ReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  const auto checked = checked_pages_over(vfs);
+  const auto checked = register_checked_vfs(vfs);
   const int result = sqlite3_open_v2(path.c_str(), &connection->handle_, mode | kHandleFlags, checked.c_str());
   if (result != SQLITE_OK) return Failure{connection->error(result, "open")};
   if (access == Access::ReadWrite) {
@@ -136,8 +136,8 @@ Result<Statement> SqliteConnection::prepare(std::string_view sql) {
 Result<CachedStatement> SqliteConnection::use(const char* sql) {
   auto found = statements_.find(sql);
   if (found == statements_.end()) found = statements_.emplace(sql, RELAY_TRY(prepare(sql))).first;
-  RELAY_ASSERT(!found->second.borrowed_);
-  found->second.borrowed_ = true;
+  RELAY_ASSERT(!found->second.in_use_);
+  found->second.in_use_ = true;
   return CachedStatement{found->second};
 }
 
@@ -150,7 +150,7 @@ std::int64_t SqliteConnection::rows_changed() const { return sqlite3_changes64(h
 
 bool SqliteConnection::in_transaction() const { return sqlite3_get_autocommit(handle_) == 0; }
 
-void SqliteConnection::leave_log_alone() { sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
+void SqliteConnection::keep_log() { sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
 
 void SqliteConnection::rollback() {
   // After some errors (full disk, I/O error) SQLite has rolled back already; then nothing is left to undo.

@@ -68,7 +68,7 @@ class Statement {
 
   SqliteConnection* connection_;
   sqlite3_stmt* handle_;
-  bool borrowed_ = false;
+  bool in_use_ = false;
 };
 
 /// A cached statement for the length of one use.
@@ -105,7 +105,7 @@ class SqliteConnection {
   [[nodiscard]] std::int64_t rows_changed() const;
   [[nodiscard]] bool in_transaction() const;
   /// Closing the connection does not checkpoint the log: damaged or foreign files stay as they are.
-  void leave_log_alone();
+  void keep_log();
   /// Ends any transaction; ignores errors.
   void rollback();
   /// Write access to the shadow tables of the full-text index, allowed only while it is rebuilt.

@@ -1,13 +1,13 @@
-// Thousands of lives of one store on a disk that forgets: each life ends at some write, truncation or sync, and the
-// next must find every group that was committed, whole, and nothing of any other.
+// Thousands of runs of one store on a disk that loses unsynced writes. Each run crashes at a write, truncation or sync.
+// The next run must find every committed group as a whole, and nothing of any other.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 
 #include "store/sqlite/schema.h"
 #include "store/sqlite/store.h"
 #include "store/testing/sample_records.h"
+#include "store/testing/seeds.h"
 #include "store/testing/sim_disk.h"
 
 namespace relay::store {
@@ -16,25 +16,25 @@ namespace {
 using namespace records;
 using namespace sample;
 
-enum class Death { Process, Power };
+enum class Crash { Kill, PowerCut };
 
-struct Scenario {
+struct SqliteCrashScenario {
   Durability durability;
-  Death death;
-  bool keeps_commits;  // otherwise the commits that survive are the first ones
+  Crash crash;
+  bool keeps_commits;  // else the surviving commits are the first ones
 };
 
-constexpr int kDisks = 250;
-constexpr int kLives = 8;
-constexpr std::uint64_t kShortLife = 120;   // operations
-constexpr std::uint64_t kLongLife = 5'000;  // enough to fold the log into the database on the way
+constexpr std::uint64_t kSqliteSeeds = 250;
+constexpr int kSqliteRunsPerSeed = 8;
+constexpr std::uint64_t kShortSqliteRun = 120;   // operations
+constexpr std::uint64_t kLongSqliteRun = 5'000;  // enough for checkpoints
 
-class Lives {
+class SqliteCrashRuns {
  public:
-  Lives(std::uint64_t seed, Scenario scenario) : random_{seed}, scenario_{scenario} {}
+  SqliteCrashRuns(std::uint64_t seed, SqliteCrashScenario scenario) : random_{seed}, scenario_{scenario} {}
 
   void run() {
-    for (int life = 0; life < kLives && !testing::Test::HasFailure(); ++life) live();
+    for (int run = 0; run < kSqliteRunsPerSeed && !testing::Test::HasFailure(); ++run) run_once();
   }
 
  private:
@@ -44,13 +44,13 @@ class Lives {
     return store ? *std::move(store) : nullptr;
   }
 
-  void live() {
-    disk_.kill_after(random_.below(random_.below(16) == 0 ? kLongLife : kShortLife));
+  void run_once() {
+    disk_.kill_after(random_.below(random_.below(16) == 0 ? kLongSqliteRun : kShortSqliteRun));
     if (auto store = open()) {
-      EXPECT_EQ(store->warning(), "") << "a crash is normal life, never damage";
+      EXPECT_EQ(store->warning(), "") << "a crash is not damage";
       while (work(*store)) {}
     }
-    if (scenario_.death == Death::Power) {
+    if (scenario_.crash == Crash::PowerCut) {
       disk_.crash(random_);
     } else {
       disk_.kill();
@@ -61,10 +61,10 @@ class Lives {
     check(*store);
   }
 
-  /// One step of life; false when it was the last.
+  /// One step of a run; false when it was the last.
   bool work(SqliteStore& store) {
     const auto choice = random_.below(24);
-    if (choice == 2) return false;  // closes in peace, or dies while closing
+    if (choice == 2) return false;  // closes, or is killed while closing
     if (choice == 0) return store.index_step(3).has_value();
     if (choice == 1) return store.prune_step({.max_age_ms = 1'000'000}, kStart, 5).has_value();
     const auto groups = 1 + random_.below(4);
@@ -86,13 +86,13 @@ class Lives {
 
   void check(SqliteStore& store) {
     std::set<std::int64_t> found;
-    const auto rows = store.messages(Ask{}.limit(100'000));
+    const auto rows = store.messages(QueryBuilder{}.limit(100'000));
     ASSERT_TRUE(rows) << rows.error().message();
     for (const auto& row : *rows) {
       found.insert(row.message.key.value());
       EXPECT_EQ(row.deliveries, 1u) << "a group is whole or absent";
     }
-    // The group under way when the end came may have reached the disk, then all of it.
+    // The group in progress at the crash may have reached the disk, then all of it.
     const auto reached =
         std::count_if(attempted_.begin(), attempted_.end(), [&](auto key) { return found.contains(key); });
     EXPECT_TRUE(reached == 0 || reached == std::ssize(attempted_)) << "a torn group";
@@ -101,7 +101,7 @@ class Lives {
     if (scenario_.keeps_commits) {
       EXPECT_EQ(found, committed_);
     } else {
-      // Lost are the last ones, never one from the middle.
+      // Only the last groups may be lost.
       std::set<std::int64_t> first{
           committed_.begin(),
           std::next(committed_.begin(), static_cast<std::ptrdiff_t>(std::min(found.size(), committed_.size())))};
@@ -117,38 +117,34 @@ class Lives {
   }
 
   SeededRandom random_;
-  Scenario scenario_;
+  SqliteCrashScenario scenario_;
   SimDisk disk_;
   std::int64_t next_key_ = -1;
   std::set<std::int64_t> committed_;
   std::vector<std::int64_t> attempted_;
 };
 
-void run_many(Scenario scenario) {
-  const char* only = std::getenv("RELAY_SEED");
-  const std::uint64_t first = only == nullptr ? 1 : std::strtoull(only, nullptr, 10);
-  for (std::uint64_t seed = first; seed < first + (only == nullptr ? kDisks : 1); ++seed) {
-    SCOPED_TRACE(format("replay with RELAY_SEED={}", seed));
-    Lives{seed, scenario}.run();
-    if (testing::Test::HasFailure()) return;
-  }
+void run_sqlite_crashes(SqliteCrashScenario scenario) {
+  for_each_seed(kSqliteSeeds, [&](std::uint64_t seed) { SqliteCrashRuns{seed, scenario}.run(); });
 }
 
-TEST(SqliteCrash, PowerModeKeepsCommitsAfterPowerCut) { run_many({Durability::Power, Death::Power, true}); }
+TEST(SqliteCrash, PowerModeKeepsCommitsAfterPowerCut) {
+  run_sqlite_crashes({Durability::Power, Crash::PowerCut, true});
+}
 
-TEST(SqliteCrash, PowerModeKeepsCommitsAfterKill) { run_many({Durability::Power, Death::Process, true}); }
+TEST(SqliteCrash, PowerModeKeepsCommitsAfterKill) { run_sqlite_crashes({Durability::Power, Crash::Kill, true}); }
 
-TEST(SqliteCrash, ProcessModeKeepsCommitsAfterKill) { run_many({Durability::Process, Death::Process, true}); }
+TEST(SqliteCrash, ProcessModeKeepsCommitsAfterKill) { run_sqlite_crashes({Durability::Process, Crash::Kill, true}); }
 
 TEST(SqliteCrash, ProcessModeLosesOnlyLastCommitsAfterPowerCut) {
-  run_many({Durability::Process, Death::Power, false});
+  run_sqlite_crashes({Durability::Process, Crash::PowerCut, false});
 }
 
 TEST(SqliteCrash, MigrationIsAtomic) {
   constexpr std::int64_t kRows = 300;
   constexpr std::uint64_t kOperations = 200;  // more than the migration takes
-  std::size_t died = 0;
-  for (std::uint64_t seed = 1; seed <= kDisks; ++seed) {
+  std::size_t crashes = 0;
+  for (std::uint64_t seed = 1; seed <= kSqliteSeeds; ++seed) {
     SCOPED_TRACE(format("seed {}", seed));
     SeededRandom random{seed};
     SimDisk disk;
@@ -169,17 +165,17 @@ TEST(SqliteCrash, MigrationIsAtomic) {
     }
     const SqliteOptions options{.path = "db", .vfs = disk.vfs(), .sharing = Sharing::Exclusive};
     disk.kill_after(random.below(kOperations));
-    if (!SqliteStore::open(options)) ++died;
+    if (!SqliteStore::open(options)) ++crashes;
     disk.crash(random);
     auto store = SqliteStore::open(options);
     ASSERT_TRUE(store) << store.error().message();
     EXPECT_EQ((*store)->warning(), "");
-    auto asked = backlog_of("Bob");
-    asked.max_rows = 2 * kRows;
-    EXPECT_EQ((*store)->backlog(asked)->items.size(), static_cast<std::size_t>(kRows));
+    auto request = backlog_of("Bob");
+    request.max_rows = 2 * kRows;
+    EXPECT_EQ((*store)->backlog(request)->items.size(), static_cast<std::size_t>(kRows));
   }
-  EXPECT_GT(died, 0u) << "no life ended on the way";
-  EXPECT_LT(died, static_cast<std::size_t>(kDisks)) << "no life saw the end of it";
+  EXPECT_GT(crashes, 0u) << "no run crashed in the migration";
+  EXPECT_LT(crashes, kSqliteSeeds) << "no run finished the migration";
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ DeadLetter read_dead_letter(const CachedStatement& row) {
 }  // namespace
 
 Result<HeldPage> select_held(SqliteConnection& connection, const HeldRequest& request) {
-  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  const auto transaction = RELAY_TRY(ReadTransaction::begin(connection));
   const auto max_rows = std::max<std::size_t>(request.max_rows, 1);
   if (request.to.value().empty()) return held_until(connection, request.due_by, max_rows);
   return held_of(connection, request, max_rows);
@@ -114,12 +114,12 @@ Result<CachedStatement> use_dead(SqliteConnection& connection, bool of_one, bool
 }
 
 Result<std::vector<DeadLetter>> select_dead(SqliteConnection& connection, const DeadQuery& query) {
-  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
-  std::vector<DeadLetter> letters;
+  const auto transaction = RELAY_TRY(ReadTransaction::begin(connection));
+  std::vector<DeadLetter> dead_letters;
   std::size_t bytes = 0;
   const auto take = [&](const CachedStatement& row) {
-    letters.push_back(read_dead_letter(row));
-    bytes += size_of(letters.back().message);
+    dead_letters.push_back(read_dead_letter(row));
+    bytes += size_of(dead_letters.back().message);
   };
   for (const Key key : query.deliveries) {
     if (bytes >= kMaxResultBytes) break;
@@ -127,7 +127,7 @@ Result<std::vector<DeadLetter>> select_dead(SqliteConnection& connection, const 
     row->bind(key.value());
     if (RELAY_TRY(row->step())) take(row);
   }
-  if (!query.deliveries.empty()) return letters;
+  if (!query.deliveries.empty()) return dead_letters;
   std::int64_t sender = 0, recipient = 0;
   for (const auto& [name, number] : {std::pair{&query.from, &sender}, std::pair{&query.to, &recipient}}) {
     if (name->empty()) continue;
@@ -139,8 +139,8 @@ Result<std::vector<DeadLetter>> select_dead(SqliteConnection& connection, const 
   rows->bind(query.before.value() > 0 ? query.before.value() : INT64_MAX, sender, bits_of(query.states),
              query.after.value());
   if (recipient > 0) rows->bind_at(5, recipient);
-  while (letters.size() < query.limit && bytes < kMaxResultBytes && RELAY_TRY(rows->step())) take(rows);
-  return letters;
+  while (dead_letters.size() < query.limit && bytes < kMaxResultBytes && RELAY_TRY(rows->step())) take(rows);
+  return dead_letters;
 }
 
 }  // namespace relay::store

@@ -53,7 +53,7 @@ Result<void> DeliveryBatch::add(const AddDelivery& change, Parties parties, Wall
 }
 
 Result<DeliveryBatch::Entry*> DeliveryBatch::find(Key key) {
-  if (const auto known = index_by_key_.find(key); known != index_by_key_.end()) return &entries_[known->second];
+  if (const auto found = index_by_key_.find(key); found != index_by_key_.end()) return &entries_[found->second];
   const auto row =
       RELAY_TRY(connection_.use("SELECT "
                                 "d.recipient,d.lane,d.rank,d.seq,d.queue_state,d.available_at,d.attempts,d.state,d."

@@ -48,7 +48,7 @@ class DeliveryBatch {
   struct Entry {
     records::Delivery delivery;  // names only where it is new
     Parties parties;
-    std::int64_t entry_number = 0;  // of its newest line
+    std::int64_t entry_number = 0;  // of its newest entry
     records::HistoryEntry newest = {};
     bool is_implicit = true;  // the newest entry is the implicit first one, which is not written
     RowChange row_change = RowChange::New;
@@ -65,7 +65,7 @@ class DeliveryBatch {
   std::vector<Entry> entries_;
   std::unordered_map<Key, std::size_t> index_by_key_;  // in entries_
   RowBatch rows_, history_;
-  std::int64_t newest_stored_ = -1;  // the highest key of all that are stored; -1: not asked yet
+  std::int64_t newest_stored_ = -1;  // the highest key of all that are stored; -1: not read yet
 };
 
 }  // namespace relay::store

@@ -80,7 +80,7 @@ Result<std::string> encode_history_entry(SqliteConnection& connection, const Eve
   data.message = RELAY_TRY(find_message(connection, row->integer(0)));
   if (data.message) {
     data.from = RELAY_TRY(party_of(connection, data.message->from.value()));
-    if (!data.entry) data.entry = implicit_first_entry(data.message->ts);  // which is not written
+    if (!data.entry) data.entry = implicit_first_entry(data.message->ts);
   }
   // From the current delivery: correct as long as this is its newest entry.
   const bool is_deferred = read_hold(row->integer(2)) == Hold::Time;
@@ -95,7 +95,7 @@ Result<SessionSummary> summary_of(SqliteConnection& connection, const EventHead&
   const auto row = select_session(connection, SessionId{head.session});
   if (!row) return summary;
   summary.duration = (row->session.ended != 0 ? row->session.ended : head.at) - row->session.started;
-  summary.work = row->work;
+  summary.work = row->stats;
   add_usage(summary, RELAY_TRY(select_usage(connection, {.session = head.session})), price_of);
   return summary;
 }
@@ -197,7 +197,7 @@ Result<void> EventWriter::count(const SessionId& session, const SessionStats& mo
 }
 
 Result<EventPage> select_events(SqliteConnection& connection, const EventQuery& query) {
-  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  const auto transaction = RELAY_TRY(ReadTransaction::begin(connection));
   EventPage page;
   page.newest = static_cast<EventSeq>(RELAY_TRY(connection.integer(kNewestEvent)));
   page.oldest = static_cast<EventSeq>(RELAY_TRY(connection.integer("SELECT min(seq) FROM events")));
@@ -287,7 +287,7 @@ Result<std::vector<UsageSum>> select_usage(SqliteConnection& connection, const U
 }
 
 Result<SessionRow> select_session(SqliteConnection& connection, const SessionId& id) {
-  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  const auto transaction = RELAY_TRY(ReadTransaction::begin(connection));
   SessionRow row;
   {
     const auto find = RELAY_TRY(
@@ -314,27 +314,27 @@ Result<SessionRow> select_session(SqliteConnection& connection, const SessionId&
     const auto find = RELAY_TRY(connection.use("SELECT items, commands FROM session_stats WHERE session=?1"));
     find->bind(*number);
     if (RELAY_TRY(find->step())) {
-      row.work.items = find->integer(0);
-      row.work.commands = find->integer(1);
+      row.stats.items = find->integer(0);
+      row.stats.commands = find->integer(1);
     }
   }
   const auto files =
       RELAY_TRY(connection.use("SELECT path FROM session_files WHERE session=?1 ORDER BY path LIMIT ?2"));
   files->bind(*number, static_cast<std::int64_t>(kMaxSessionFiles));
-  while (RELAY_TRY(files->step())) row.work.files.push_back(files->text(0));
+  while (RELAY_TRY(files->step())) row.stats.files.push_back(files->text(0));
   return row;
 }
 
 Result<std::uint64_t> event_bytes(SqliteConnection& connection) {
   constexpr double kRowBytes = 40;  // besides its body
-  const auto look = RELAY_TRY(connection.use(
+  const auto estimate = RELAY_TRY(connection.use(
       "SELECT (SELECT max(seq) FROM events)-(SELECT min(seq) FROM events)+1,"
       " (SELECT avg(length(body)) FROM (SELECT coalesce(body,'') AS body FROM events ORDER BY seq LIMIT 200)),"
       " (SELECT avg(length(body)) FROM (SELECT coalesce(body,'') AS body FROM events ORDER BY seq DESC"
       " LIMIT 200))"));
-  if (!RELAY_TRY(look->step())) return std::uint64_t{0};
-  const auto each = (look->real(1) + look->real(2)) / 2 + kRowBytes;
-  return static_cast<std::uint64_t>(static_cast<double>(look->integer(0)) * each);
+  if (!RELAY_TRY(estimate->step())) return std::uint64_t{0};
+  const auto each = (estimate->real(1) + estimate->real(2)) / 2 + kRowBytes;
+  return static_cast<std::uint64_t>(static_cast<double>(estimate->integer(0)) * each);
 }
 
 Result<bool> prune_events(SqliteConnection& connection, WallMs before, std::size_t max_rows) {

@@ -37,18 +37,18 @@ bool copy_then_delete(const std::string& from, const std::string& to, const std:
 /// Deletes the oldest quarantined files beyond kMaxQuarantined, each with its log.
 void remove_oldest_quarantined(const std::string& path) {
   const fs::path whole{path};
-  const auto begins = whole.filename().string() + ".damaged-";
-  std::vector<std::pair<fs::file_time_type, fs::path>> kept;
+  const auto prefix = whole.filename().string() + ".damaged-";
+  std::vector<std::pair<fs::file_time_type, fs::path>> quarantined;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator{whole.parent_path(), code}) {
     const auto name = entry.path().filename().string();
     const bool is_log = std::ranges::any_of(kLogSuffixes, [&](const char* suffix) { return name.ends_with(suffix); });
-    if (name.starts_with(begins) && !is_log) kept.emplace_back(entry.last_write_time(code), entry.path());
+    if (name.starts_with(prefix) && !is_log) quarantined.emplace_back(entry.last_write_time(code), entry.path());
   }
-  std::ranges::sort(kept);
-  for (std::size_t at = 0; at + kMaxQuarantined < kept.size(); ++at) {
-    for (const char* suffix : kLogSuffixes) fs::remove(kept[at].second.string() + suffix, code);
-    fs::remove(kept[at].second, code);
+  std::ranges::sort(quarantined);
+  for (std::size_t at = 0; at + kMaxQuarantined < quarantined.size(); ++at) {
+    for (const char* suffix : kLogSuffixes) fs::remove(quarantined[at].second.string() + suffix, code);
+    fs::remove(quarantined[at].second, code);
   }
 }
 

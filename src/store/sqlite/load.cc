@@ -151,16 +151,16 @@ Result<void> load_recent_ids(SqliteConnection& connection, WorkspaceState& state
   rows.bind(static_cast<std::int64_t>(kRecentIdRows));
   while (RELAY_TRY(rows.step())) {
     const auto sender = rows.integer(2);
-    auto known = names.find(sender);
-    if (known == names.end()) {
+    auto found = names.find(sender);
+    if (found == names.end()) {
       find_name.bind(sender);
-      known = names.emplace(sender, AgentName{RELAY_TRY(find_name.step()) ? find_name.text(0) : std::string{}}).first;
+      found = names.emplace(sender, AgentName{RELAY_TRY(find_name.step()) ? find_name.text(0) : std::string{}}).first;
       find_name.reset();
     }
-    state.recent_ids.push_back({known->second, rows.text(1), Key{rows.integer(0)}});
+    state.recent_ids.push_back({found->second, rows.text(1), Key{rows.integer(0)}});
     if (rows.is_null(3)) continue;
     if (auto key = idempotency_key_in(rows.text(3)); !key.empty())
-      state.recent_keys.push_back({known->second, std::move(key)});
+      state.recent_keys.push_back({found->second, std::move(key)});
   }
   std::reverse(state.recent_ids.begin(), state.recent_ids.end());
   std::reverse(state.recent_keys.begin(), state.recent_keys.end());
@@ -204,7 +204,7 @@ Result<void> load_backlogs(SqliteConnection& connection, WorkspaceState& state) 
 }  // namespace
 
 Result<WorkspaceState> load_state(SqliteConnection& connection) {
-  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  const auto transaction = RELAY_TRY(ReadTransaction::begin(connection));
   WorkspaceState state;
   state.newest = RELAY_TRY(newest_key(connection));
   for (const auto load : {load_agents, load_counts, load_sessions, load_streams, load_stream_marks, load_memberships,

@@ -10,7 +10,7 @@ Result<std::optional<std::int64_t>> find_name(SqliteConnection& connection, std:
 }
 
 Result<std::int64_t> SqliteNames::number(std::string_view name) {
-  if (const auto known = numbers_.find(name); known != numbers_.end()) return known->second;
+  if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
   auto number = RELAY_TRY(find_name(connection_, name));
   if (!number) {
     const auto add = RELAY_TRY(connection_.use("INSERT INTO names(name) VALUES(?1) RETURNING id"));

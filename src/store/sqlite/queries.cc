@@ -76,7 +76,7 @@ Result<std::vector<Key>> find_message_keys(SqliteConnection& connection, const s
     }
   }
   if (!found.empty() || id_or_prefix.size() <= kShortIdLength) return found;
-  // Senders' own ids have no index (they are random); the newest are few enough to look through.
+  // Senders' own ids have no index (they are random); only the newest messages are searched.
   const auto find = RELAY_TRY(connection.use(
       "SELECT key FROM (SELECT key,id FROM messages ORDER BY key DESC LIMIT ?2) WHERE id=?1 ORDER BY key"));
   find->bind(std::string_view{id_or_prefix}, static_cast<std::int64_t>(kRecentIdRows));
@@ -98,7 +98,7 @@ Result<std::vector<HistoryEntry>> earlier_entries(SqliteConnection& connection, 
 }  // namespace
 
 Result<Trace> select_trace(SqliteConnection& connection, const std::string& id_or_prefix) {
-  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  const auto transaction = RELAY_TRY(ReadTransaction::begin(connection));
   const auto keys = RELAY_TRY(find_message_keys(connection, id_or_prefix));
   if (keys.empty()) {
     return fail(QueryErrc::NotFound, format("no message has the id {}; `agent-relay log` lists them", id_or_prefix));
@@ -141,7 +141,7 @@ Result<Trace> select_trace(SqliteConnection& connection, const std::string& id_o
 }
 
 Result<StoreStats> select_stats(SqliteConnection& connection) {
-  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  const auto transaction = RELAY_TRY(ReadTransaction::begin(connection));
   StoreStats stats;
   stats.driver = "sqlite";
   stats.persistent = true;
@@ -151,10 +151,10 @@ Result<StoreStats> select_stats(SqliteConnection& connection) {
         "SELECT count(*), min(key) FROM (SELECT key FROM deliveries INDEXED BY deliveries_waiting WHERE " RELAY_IN_LANE(
             "") " UNION ALL SELECT key FROM deliveries INDEXED BY deliveries_held WHERE " RELAY_HELD("") ")"));
     if (RELAY_TRY(pending->step())) stats.pending = static_cast<std::uint64_t>(pending->integer(0));
-    const auto taken = RELAY_TRY(
+    const auto oldest = RELAY_TRY(
         connection.use("SELECT m.ts FROM deliveries d CROSS JOIN messages m ON m.key=d.message WHERE d.key=?1"));
-    taken->bind(pending->integer(1));
-    if (RELAY_TRY(taken->step())) stats.oldest_pending = taken->integer(0);
+    oldest->bind(pending->integer(1));
+    if (RELAY_TRY(oldest->step())) stats.oldest_pending = oldest->integer(0);
   }
   stats.dead = static_cast<std::uint64_t>(RELAY_TRY(
       connection.integer("SELECT count(*) FROM deliveries INDEXED BY deliveries_dead WHERE " RELAY_DEAD(""))));

@@ -46,11 +46,11 @@ Result<void> RefusedChanges::load() {
       ++at;
       continue;
     }
-    auto left = body;
-    auto changes = decode_changes(left);
+    auto rest = body;
+    auto changes = decode_changes(rest);
     if (changes && changes->size() == 1 && frame.applied != kApplied) {
       remember(changes->front());
-      waiting_.push_back({at, frame.check, std::move(changes->front())});
+      changes_.push_back({at, frame.check, std::move(changes->front())});
     }
     at += sizeof frame + body.size();
   }
@@ -63,36 +63,36 @@ void RefusedChanges::remember(const Change& change) {
 }
 
 bool RefusedChanges::is_base_of(const Change& change) const {
-  if (waiting_.empty()) return false;
+  if (changes_.empty()) return false;
   if (const auto* add = std::get_if<AddDelivery>(&change)) return messages_.contains(add->delivery.message);
   if (const auto* later = std::get_if<ChangeDelivery>(&change)) return deliveries_.contains(later->key);
   const auto* again = std::get_if<RequeueDelivery>(&change);
   return again != nullptr && deliveries_.contains(again->key);
 }
 
-Result<RefusedChanges::Kept> RefusedChanges::keep(const Change& change) {
+Result<RefusedChanges::KeepResult> RefusedChanges::keep(const Change& change) {
   std::string record(sizeof(RefusedFrame), '\0');
   encode({change}, record);
   const auto body = std::string_view{record}.substr(sizeof(RefusedFrame));
   RefusedFrame frame{
       .magic = {}, .check = checksum(body), .bytes = static_cast<std::uint32_t>(body.size()), .applied = 0};
-  if (std::ranges::find(waiting_, frame.check, &Waiting::check) != waiting_.end()) return Kept::Before;
+  if (std::ranges::find(changes_, frame.check, &RefusedChange::check) != changes_.end()) return KeepResult::Duplicate;
   RELAY_TRY(open());
   const auto at = file_->size();
-  if (at + record.size() > kMaxBytes) return Kept::NoRoom;
+  if (at + record.size() > kMaxBytes) return KeepResult::Full;
   kRefusedMagic.copy(frame.magic, sizeof frame.magic);
   std::memcpy(record.data(), &frame, sizeof frame);
   RELAY_TRY(file_->write(at, record));
   RELAY_TRY(file_->sync());
   remember(change);
-  waiting_.push_back({at, frame.check, change});
-  return Kept::Now;
+  changes_.push_back({at, frame.check, change});
+  return KeepResult::Added;
 }
 
 Result<std::size_t> RefusedChanges::retry(const std::function<Result<bool>(const Change&)>& apply) {
-  if (waiting_.empty()) return 0;
-  const auto before = waiting_.size();
-  auto all = std::exchange(waiting_, {});
+  if (changes_.empty()) return 0;
+  const auto before = changes_.size();
+  auto all = std::exchange(changes_, {});
   messages_.clear();
   deliveries_.clear();
   Result<void> done;
@@ -110,16 +110,16 @@ Result<std::size_t> RefusedChanges::retry(const std::function<Result<bool>(const
       continue;
     }
     remember(one.change);
-    waiting_.push_back(std::move(one));
+    changes_.push_back(std::move(one));
   }
   RELAY_TRY(done);
-  if (waiting_.empty()) {
+  if (changes_.empty()) {
     file_.reset();
     delete_file(path_, vfs_);
   } else {
     RELAY_TRY(file_->sync());
   }
-  return before - waiting_.size();
+  return before - changes_.size();
 }
 
 }  // namespace relay::store

@@ -31,10 +31,10 @@ class RefusedChanges {
   /// Reads the changes that an earlier process kept.
   Result<void> load();
 
-  enum class Kept { Now, Before, NoRoom };
-  Result<Kept> keep(const records::Change& change);
+  enum class KeepResult { Added, Duplicate, Full };
+  Result<KeepResult> keep(const records::Change& change);
   /// Calls `apply` for each, in order; true: the database has it, and the file drops it. A change that builds on a
-  /// refused one is not tried. Returns the number dropped.
+  /// refused one is skipped. Returns the number dropped.
   Result<std::size_t> retry(const std::function<Result<bool>(const records::Change&)>& apply);
 
   /// Ends recovery: from now on only changes kept later count as a base, because a starting broker knows no row refused
@@ -42,11 +42,11 @@ class RefusedChanges {
   void start_work() { messages_.clear(), deliveries_.clear(); }
   /// The change builds on a kept one.
   [[nodiscard]] bool is_base_of(const records::Change& change) const;
-  [[nodiscard]] std::size_t size() const { return waiting_.size(); }
+  [[nodiscard]] std::size_t size() const { return changes_.size(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  struct Waiting {
+  struct RefusedChange {
     std::uint64_t at = 0;  // in the file
     std::uint64_t check = 0;
     records::Change change;
@@ -57,7 +57,7 @@ class RefusedChanges {
 
   std::string path_, vfs_;
   std::unique_ptr<VfsFile> file_;
-  std::vector<Waiting> waiting_;
+  std::vector<RefusedChange> changes_;
   std::set<Key> messages_, deliveries_;  // of the kept changes; after start_work(): of those kept since
 };
 

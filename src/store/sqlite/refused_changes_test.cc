@@ -18,7 +18,7 @@ class RefusedFile : public testing::Test {
     EXPECT_TRUE(refused.load());
     return refused;
   }
-  /// What a retry that never succeeds is given.
+  /// The changes that a retry tries, when none of them succeeds.
   static std::size_t tried(RefusedChanges& refused) {
     std::size_t count = 0;
     EXPECT_TRUE(refused.retry([&](const Change&) -> Result<bool> { return ++count, false; }));
@@ -31,14 +31,14 @@ class RefusedFile : public testing::Test {
 TEST_F(RefusedFile, ChangeIsKeptOnceAndSurvivesPowerCut) {
   {
     auto refused = open();
-    EXPECT_EQ(refused.keep(changes[0]).value(), RefusedChanges::Kept::Now);
-    EXPECT_EQ(refused.keep(changes[0]).value(), RefusedChanges::Kept::Before);
+    EXPECT_EQ(refused.keep(changes[0]).value(), RefusedChanges::KeepResult::Added);
+    EXPECT_EQ(refused.keep(changes[0]).value(), RefusedChanges::KeepResult::Duplicate);
     SeededRandom random{1};
     disk.crash(random);
   }
   auto refused = open();
   EXPECT_EQ(refused.size(), 1u);
-  EXPECT_EQ(refused.keep(changes[0]).value(), RefusedChanges::Kept::Before);
+  EXPECT_EQ(refused.keep(changes[0]).value(), RefusedChanges::KeepResult::Duplicate);
 }
 
 TEST_F(RefusedFile, AppliedChangeIsDroppedAndLastOneDeletesFile) {
@@ -86,8 +86,9 @@ TEST_F(RefusedFile, FileIsBounded) {
   const std::string large(3 << 20, 'x');
   std::size_t kept = 0;
   for (std::int64_t key = 1; key < 20; ++key)
-    kept +=
-        refused.keep(AddMessage{message(key, "Alice", "Bob", large)}).value() == RefusedChanges::Kept::Now ? 1u : 0u;
+    kept += refused.keep(AddMessage{message(key, "Alice", "Bob", large)}).value() == RefusedChanges::KeepResult::Added
+                ? 1u
+                : 0u;
   EXPECT_EQ(kept, 5u);
   EXPECT_LE(disk.read("db-refused")->size(), RefusedChanges::kMaxBytes);
 }

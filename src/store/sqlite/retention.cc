@@ -26,7 +26,8 @@ Result<std::int64_t> used_bytes(SqliteConnection& connection) {
   return (pages - free) * RELAY_TRY(connection.integer("PRAGMA page_size"));
 }
 
-Result<std::vector<Candidate>> read(const CachedStatement& statement) {
+/// Takes the statement, so that it is reset before rows are removed.
+Result<std::vector<Candidate>> read_candidates(CachedStatement statement) {
   std::vector<Candidate> candidates;
   while (RELAY_TRY(statement->step())) candidates.push_back({statement->integer(0), statement->integer(1)});
   return candidates;
@@ -71,13 +72,9 @@ Result<bool> SqliteRetention::step(SqliteConnection& connection, const Retention
 
 Result<void> SqliteRetention::remove_by_age(SqliteConnection& connection, WallMs older_than, std::size_t max_rows) {
   const auto end = RELAY_TRY(first_message_since(connection, older_than));
-  std::vector<Candidate> candidates;
-  {
-    const auto find =
-        RELAY_TRY(connection.use("SELECT ts, key FROM messages WHERE key>?1 AND key<?2 ORDER BY key LIMIT ?3"));
-    find->bind(scanned_key_, end, static_cast<std::int64_t>(max_rows));
-    candidates = RELAY_TRY(read(find));
-  }
+  auto find = RELAY_TRY(connection.use("SELECT ts, key FROM messages WHERE key>?1 AND key<?2 ORDER BY key LIMIT ?3"));
+  find->bind(scanned_key_, end, static_cast<std::int64_t>(max_rows));
+  const auto candidates = RELAY_TRY(read_candidates(std::move(find)));
   if (candidates.size() < max_rows) phase_done_ = true;
   if (candidates.empty()) return {};
   MessageRemover remover = RELAY_TRY(MessageRemover::prepare(connection));
@@ -103,18 +100,15 @@ Result<void> SqliteRetention::remove_by_size(SqliteConnection& connection, std::
     phase_done_ = true;
     return {};
   }
-  // A log beyond its share is cut first, before any message.
+  // A log beyond its share is pruned before any message.
   if (RELAY_TRY(event_bytes(connection)) > max_bytes / kEventShare) {
     RELAY_TRY(prune_events(connection, INT64_MAX, max_rows));
     return {};
   }
-  std::vector<Candidate> candidates;
-  {
-    const auto find =
-        RELAY_TRY(connection.use("SELECT length(payload)+?3, key FROM messages WHERE key>?1 ORDER BY key LIMIT ?2"));
-    find->bind(scanned_key_, static_cast<std::int64_t>(max_rows), kRowOverheadBytes);
-    candidates = RELAY_TRY(read(find));
-  }
+  auto find =
+      RELAY_TRY(connection.use("SELECT length(payload)+?3, key FROM messages WHERE key>?1 ORDER BY key LIMIT ?2"));
+  find->bind(scanned_key_, static_cast<std::int64_t>(max_rows), kRowOverheadBytes);
+  const auto candidates = RELAY_TRY(read_candidates(std::move(find)));
   if (candidates.size() < max_rows) phase_done_ = true;
   if (candidates.empty()) return {};
   MessageRemover remover = RELAY_TRY(MessageRemover::prepare(connection));

@@ -23,13 +23,13 @@ Message read_message(const Statement& row, int first) {
 }
 
 DeliveryState read_state(std::int64_t number) {
-  const bool known = number >= 0 && number <= static_cast<std::int64_t>(DeliveryState::Dead);
-  return known ? static_cast<DeliveryState>(number) : DeliveryState::InDoubt;
+  const bool valid = number >= 0 && number <= static_cast<std::int64_t>(DeliveryState::Dead);
+  return valid ? static_cast<DeliveryState>(number) : DeliveryState::InDoubt;
 }
 
 Proof read_proof(std::int64_t number) {
-  const bool known = number >= 0 && number <= static_cast<std::int64_t>(Proof::Seen);
-  return known ? static_cast<Proof>(number) : Proof::Stored;
+  const bool valid = number >= 0 && number <= static_cast<std::int64_t>(Proof::Seen);
+  return valid ? static_cast<Proof>(number) : Proof::Stored;
 }
 
 protocol::Lane read_lane(std::int64_t number) {
@@ -54,8 +54,8 @@ Delivery read_delivery(const Statement& row, int first) {
   delivery.rank = Key{next_integer()};
   delivery.seq = Seq{static_cast<std::uint64_t>(next_integer())};
   const auto frame_kind = next_integer();
-  const bool known = frame_kind >= 0 && frame_kind <= static_cast<std::int64_t>(FrameKind::ShadowTrigger);
-  delivery.frame_kind = known ? static_cast<FrameKind>(frame_kind) : FrameKind::Deliver;
+  const bool valid = frame_kind >= 0 && frame_kind <= static_cast<std::int64_t>(FrameKind::ShadowTrigger);
+  delivery.frame_kind = valid ? static_cast<FrameKind>(frame_kind) : FrameKind::Deliver;
   delivery.shadow_of = next_text();
   delivery.state = read_state(next_integer());
   delivery.proof = read_proof(next_integer());

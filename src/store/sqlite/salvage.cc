@@ -86,10 +86,10 @@ class TableCopy {
   /// Copies rows in one direction; true when it reached the end.
   bool scan(std::string_view where, std::string_view direction) {
     std::string order;
-    for (std::string_view left = table_.key; !left.empty();) {
-      const auto comma = std::min(left.find(','), left.size());
-      order += (order.empty() ? "" : ",") + format("{} {}", left.substr(0, comma), direction);
-      left.remove_prefix(std::min(comma + 1, left.size()));
+    for (std::string_view columns = table_.key; !columns.empty();) {
+      const auto comma = std::min(columns.find(','), columns.size());
+      order += (order.empty() ? "" : ",") + format("{} {}", columns.substr(0, comma), direction);
+      columns.remove_prefix(std::min(comma + 1, columns.size()));
     }
     return scan_ordered(where, order);
   }
@@ -124,11 +124,11 @@ class TableCopy {
     if (high - low < 2) return;
     // If neither end is readable, few rows are in between.
     const bool nothing = low == after && high == before;
-    const int left = depth - (nothing ? 4 : 1);
-    if (left < 0) return missing.push_back({low, high});
+    const int remaining = depth - (nothing ? 4 : 1);
+    if (remaining < 0) return missing.push_back({low, high});
     const auto middle = low + (high - low) / 2;
-    explore(low, middle + 1, left);
-    explore(middle, high, left);
+    explore(low, middle + 1, remaining);
+    explore(middle, high, remaining);
   }
 
   SqliteConnection& from_;
@@ -183,22 +183,22 @@ Result<void> make_readable(const std::string& copy, const std::string& vfs, Sqli
   RELAY_TRY(fresh->read(0, header));
   const auto layout = page_layout(header);
   if (!layout.checked) return {};
-  std::string page(layout.page_bytes, '\0'), ours(layout.page_bytes, '\0');
-  RELAY_TRY(fresh->read(0, ours));
+  std::string page(layout.page_bytes, '\0'), first_page(layout.page_bytes, '\0');
+  RELAY_TRY(fresh->read(0, first_page));
   const auto file = RELAY_TRY(VfsFile::open(copy, vfs, VfsFile::Mode::Write));
   constexpr std::size_t kPages = 28, kFirstFree = 32, kFree = 36;
   const bool is_whole = RELAY_TRY(file->read(0, page)) == page.size() && is_intact_page(page, 1);
   if (is_whole) {
-    // SQLite does not open a file that is shorter than its header says, but it recognizes pages of zeros.
+    // SQLite does not open a file that is shorter than its header states, but it accepts pages of zeros.
     const auto size = std::uint64_t{header_number(page, kPages)} * layout.page_bytes;
     return size > file->size() ? file->write(size - 1, std::string_view{"\0", 1}) : Result<void>{};
   }
   if (file->size() < page.size()) return {};
-  put_be32(ours, kPages, file->size() / layout.page_bytes);
-  put_be32(ours, kFirstFree, 0);
-  put_be32(ours, kFree, 0);
-  seal_page(ours, 1);
-  return file->write(0, ours);
+  put_be32(first_page, kPages, file->size() / layout.page_bytes);
+  put_be32(first_page, kFirstFree, 0);
+  put_be32(first_page, kFree, 0);
+  seal_page(first_page, 1);
+  return file->write(0, first_page);
 }
 
 }  // namespace
@@ -212,7 +212,7 @@ Result<SalvageResult> salvage(const std::string& damaged, const std::string& vfs
   auto salvaged = [&]() -> Result<SalvageResult> {
     RELAY_TRY(make_readable(copy, vfs, into));
     auto from = RELAY_TRY(SqliteConnection::open(copy, vfs, Access::ReadWrite));
-    from->leave_log_alone();
+    from->keep_log();
     RELAY_TRY(from->execute("PRAGMA locking_mode=EXCLUSIVE"));
     // A file of an older version has other names of tables and columns; the copy gets the current ones if its pages
     // allow it.
@@ -224,15 +224,16 @@ Result<SalvageResult> salvage(const std::string& damaged, const std::string& vfs
   return salvaged;
 }
 
-Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageResult& salvaged, std::uint64_t known) {
+Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageResult& salvaged,
+                                    std::uint64_t expected) {
   RELAY_TRY(
       connection.execute("DELETE FROM deliveries WHERE message NOT IN (SELECT key FROM messages);"
                          "DELETE FROM delivery_history WHERE delivery NOT IN (SELECT key FROM deliveries)"));
   if (salvaged.missing.empty()) return salvaged.without_recipient;
-  const auto least =
+  const auto lowest =
       std::min(RELAY_TRY(connection.integer("SELECT coalesce(min(key),9223372036854775807) FROM messages")),
                RELAY_TRY(connection.integer("SELECT coalesce(min(key),9223372036854775807) FROM deliveries")));
-  if (least == kNoKey) return known + salvaged.without_recipient;
+  if (lowest == kNoKey) return expected + salvaged.without_recipient;
   // The newest message may have had a delivery behind it.
   const auto newest = RELAY_TRY(newest_key(connection)).value() + 1;
   auto ranges = salvaged.missing;
@@ -240,27 +241,27 @@ Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageR
   std::uint64_t lost = 0;
   std::int64_t counted = 0;  // up to here
   for (auto [after, before] : ranges) {
-    after = std::max({after, counted, least - 2});
+    after = std::max({after, counted, lowest - 2});
     before = std::min(before, newest + 1);
     if (before - after < 2) continue;
     auto rows =
         RELAY_TRY(connection.prepare("SELECT (SELECT count(*) FROM messages WHERE key>?1 AND key<?2)"
                                      " + (SELECT count(*) FROM deliveries WHERE key>?1 AND key<?2)"));
     rows.bind(after, before);
-    const auto there = RELAY_TRY(rows.step()) ? rows.integer(0) : 0;
-    lost += static_cast<std::uint64_t>(std::max<std::int64_t>(before - after - 1 - there, 0));
+    const auto present = RELAY_TRY(rows.step()) ? rows.integer(0) : 0;
+    lost += static_cast<std::uint64_t>(std::max<std::int64_t>(before - after - 1 - present, 0));
     counted = before - 1;
   }
   // If a table lost its start or its end, keys do not give the number of its rows. Bisection narrows an unreadable
   // range, so one at an end seldom extends to the limit of keys.
   const bool open_ended = std::ranges::any_of(
-      ranges, [&](const KeyRange& range) { return range.after < least - 1 || range.before > newest + 1; });
+      ranges, [&](const KeyRange& range) { return range.after < lowest - 1 || range.before > newest + 1; });
   if (open_ended) {
-    const auto there =
+    const auto present =
         static_cast<std::uint64_t>(RELAY_TRY(connection.integer("SELECT count(DISTINCT message) FROM deliveries")));
-    lost = std::max(lost, known - std::min(known, there));
+    lost = std::max(lost, expected - std::min(expected, present));
   }
-  if (known > 0) lost = std::min(lost, known);
+  if (expected > 0) lost = std::min(lost, expected);
   return lost + salvaged.without_recipient;
 }
 

@@ -28,7 +28,8 @@ struct SalvageResult {
 /// Copies the readable rows of the database at `damaged` (with its log beside it), which stays as it is.
 Result<SalvageResult> salvage(const std::string& damaged, const std::string& vfs, SqliteConnection& into);
 
-/// Removes rows whose parent row is lost; then counts the missing messages, at most `known` (0: unknown).
-Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageResult& salvaged, std::uint64_t known);
+/// Removes rows whose parent row is lost; then counts the missing messages, at most `expected` (0: unknown).
+Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageResult& salvaged,
+                                    std::uint64_t expected);
 
 }  // namespace relay::store

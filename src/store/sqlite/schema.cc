@@ -152,7 +152,7 @@ constexpr const char* kSubscriptions =
     " PRIMARY KEY(sender, recipient, lane)) WITHOUT ROWID;"
     "CREATE INDEX messages_by_topic ON messages(topic) WHERE topic IS NOT NULL;";
 
-// Version 7: messages sent and received by each known agent, counted by the writer. The rows of messages cannot be
+// Version 7: messages sent and received by each agent, counted by the writer. The rows of messages cannot be
 // counted instead, because retention removes them.
 constexpr const char* kCounts =
     "CREATE TABLE message_counts(name INTEGER PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT NULL);"
@@ -162,7 +162,7 @@ constexpr const char* kCounts =
     " LEFT JOIN (SELECT recipient, count(*) AS deliveries FROM deliveries WHERE state=2 GROUP BY recipient) r"
     " ON r.recipient=n.id;";
 
-// Version 8: columns and tables get the terms that the wire and the code use. A rename writes the schema alone: it
+// Version 8: columns and tables get the terms that the wire and the code use. A rename changes only the schema: it
 // touches no row and no index, so this step costs the same for every size of database.
 constexpr const char* kTerms =
     "ALTER TABLE deliveries RENAME COLUMN carriage TO frame_kind;"
@@ -204,7 +204,7 @@ Result<void> check_identity(SqliteConnection& connection) {
   }
   if (version > kSchemaVersion) {
     return fail(Errc::Newer,
-                format("{} was written by a newer Agent Relay (store version {}, this one knows {}); install "
+                format("{} was written by a newer Agent Relay (store version {}, this one supports {}); install "
                        "that version, or move the file away to start a new store",
                        connection.path(), version, kSchemaVersion));
   }

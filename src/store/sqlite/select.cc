@@ -164,7 +164,7 @@ Result<std::variant<Where, NoMatch>> filters_of(SqliteConnection& connection, co
 }  // namespace
 
 Result<std::vector<MessageRow>> select_messages(SqliteConnection& connection, const MessageQuery& query) {
-  const auto moment = RELAY_TRY(ReadTransaction::begin(connection));
+  const auto transaction = RELAY_TRY(ReadTransaction::begin(connection));
   auto filters = RELAY_TRY(filters_of(connection, query));
   auto* where = std::get_if<Where>(&filters);
   if (where == nullptr) return std::vector<MessageRow>{};

@@ -99,7 +99,7 @@ Result<CheckedConnection> open_checked(const SqliteOptions& options) {
   if (done && bytes > 0 && verified) done = verify(*connection, options, crashed);
   if (done) done = migrate(*connection);
   if (!done) {
-    if (crashed || is(done.error(), Errc::Damaged)) connection->leave_log_alone();
+    if (crashed || is(done.error(), Errc::Damaged)) connection->keep_log();
     return Failure{done.error()};
   }
   clear_suspect(options.path, options.vfs);
@@ -194,7 +194,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& opti
     if (rows && rows->rows > 0) salvaged = *std::move(rows);
     damage.findings.push_back(format("{}: it was moved to {} and {}", reason, name,
                                      salvaged ? "the readable rows were recovered" : "a new store was created"));
-    damage.kept.push_back(name);
+    damage.files.push_back(name);
   }
   if (!opened) return Failure{opened.error()};
   auto parts = std::make_unique<Parts>(options, *std::move(opened));
@@ -216,14 +216,14 @@ std::size_t SqliteStore::refused() const { return parts_->refused.size(); }
 
 Result<Damage> SqliteStore::keep_refused(const Change& change) {
   auto& refused = parts_->refused;
-  const auto kept = RELAY_TRY(refused.keep(change));
-  Damage damage;  // also for a change kept before: the process may have died before the report
+  const auto result = RELAY_TRY(refused.keep(change));
+  Damage damage;  // also for a duplicate: the process may have ended before the report
   const auto* message = std::get_if<AddMessage>(&change);
   const auto* delivery = std::get_if<AddDelivery>(&change);
   if (message != nullptr && parts_->refused_messages.insert(message->message.key).second) ++damage.lost_messages;
   if (delivery != nullptr && parts_->refused_messages.insert(delivery->delivery.message).second) ++damage.lost_messages;
   damage.refused = refused.size();
-  if (kept != RefusedChanges::Kept::NoRoom) {
+  if (result != RefusedChanges::KeepResult::Full) {
     damage.findings.push_back(
         format("acknowledged changes contradict the message store: they are kept in {} and retried "
                "at each start of the daemon",
@@ -237,9 +237,9 @@ Result<Damage> SqliteStore::keep_refused(const Change& change) {
 
 Result<void> SqliteStore::retry_refused() {
   const auto applied = parts_->refused.retry([this](const Change& change) {
-    std::string refusal;
-    return apply_alone(*this, change, refusal,
-                       CommitDurability::Full);  // the only copy once the file marks it as applied
+    std::string reason;
+    return apply_separately(*this, change, reason,
+                            CommitDurability::Full);  // the only copy once the file marks it as applied
   });
   parts_->refused.start_work();
   if (!applied && is(applied.error(), Errc::Damaged)) return Failure{applied.error()};
@@ -267,9 +267,9 @@ Result<JournalPosition> SqliteStore::journal_position() {
   return place;
 }
 
-Result<void> SqliteStore::finish_recovery(std::uint64_t known) {
+Result<void> SqliteStore::finish_recovery(std::uint64_t expected) {
   if (!parts_->salvaged) return {};
-  parts_->damage.lost_messages += RELAY_TRY(count_missing(*parts_->connection, *parts_->salvaged, known));
+  parts_->damage.lost_messages += RELAY_TRY(count_missing(*parts_->connection, *parts_->salvaged, expected));
   return renew_identity();
 }
 
@@ -293,11 +293,11 @@ Result<void> SqliteStore::apply(const Change& change) {
   if (parts_->refused.is_base_of(change)) {
     if (std::holds_alternative<AddDelivery>(change))
       return rollback(), fail(Errc::BadChange, "the delivery is of a message that was refused");
-    const auto kept = parts_->refused.keep(change);
-    if (kept && *kept != RefusedChanges::Kept::NoRoom) return {};
+    const auto result = parts_->refused.keep(change);
+    if (result && *result != RefusedChanges::KeepResult::Full) return {};
     rollback();
-    if (kept) return fail(Errc::BadChange, "it builds on a refused change, and there is no room to keep it");
-    return Failure{kept.error()};
+    if (result) return fail(Errc::BadChange, "it builds on a refused change, and there is no room to keep it");
+    return Failure{result.error()};
   }
   auto done = parts_->writer.apply(change);
   if (!done) rollback();

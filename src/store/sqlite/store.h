@@ -1,7 +1,7 @@
 /// The durable store: one SQLite database per workspace, write-ahead log, one writer.
 ///
-/// Invariants: after commit() in Power mode the group survives a power cut, in Process mode any death of the process; a
-///   damaged or foreign file is renamed, never overwritten; a file of a newer version is refused and left as it is; the
+/// Invariants: after commit() in Power mode the group survives a power cut, in Process mode any end of the process; a
+///   damaged or foreign file is renamed, never overwritten; a file of a newer version is refused and stays unchanged; the
 ///   file is readable by its owner only.
 /// Ownership: owns its connection; a reader from open_reader() has its own and may outlive it.
 /// Threading: one thread at a time; the reader is for another thread.
@@ -16,7 +16,7 @@
 
 namespace relay::store {
 
-/// What a commit survives: the death of the process, or a power cut.
+/// What a commit survives: the end of the process, or a power cut.
 enum class Durability { Process, Power };
 
 /// Exclusive keeps the log's index in the memory of this process: no other process may open the file, there is no
@@ -56,15 +56,15 @@ class SqliteStore final : public MessageStore {
   /// Adds damage found while the journal was applied.
   void add_damage(Damage damage);
   /// The damage as one message; empty when there is none.
-  [[nodiscard]] std::string warning() const { return damage().sentence(); }
+  [[nodiscard]] std::string warning() const { return damage().message(); }
 
   Result<records::WorkspaceState> load() override;
   Result<JournalPosition> journal_position();
   /// Takes over the journal of an earlier store; for a new store that has such a journal beside it.
   Result<void> adopt_journal(std::uint64_t id);
-  /// Counts the lost messages after the journal was applied to a store with salvaged rows. `known`: an upper bound of
+  /// Counts the lost messages after the journal was applied to a store with salvaged rows. `expected`: an upper bound of
   /// all messages that the store ever had.
-  Result<void> finish_recovery(std::uint64_t known);
+  Result<void> finish_recovery(std::uint64_t expected);
   /// Retries the changes that earlier processes had refused, after all other recovery.
   Result<void> retry_refused();
   /// The number of changes that are still refused.

@@ -61,9 +61,9 @@ Result<JournalPosition> read_journal_position(SqliteConnection& connection, cons
 Result<void> store_journal_position(SqliteConnection& connection, JournalReach applied, CommitDurability durability) {
   if (durability == CommitDurability::Full) {
     // Some versions of SQLite do not write an unchanged value, and a commit without pages does not sync.
-    const auto turn =
+    const auto statement =
         RELAY_TRY(connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_kept',random())"));
-    RELAY_TRY(turn->run());
+    RELAY_TRY(statement->run());
   }
   const auto put = RELAY_TRY(
       connection.use("INSERT OR REPLACE INTO meta(name,value) VALUES('journal_applied',?1),('journal_messages',?2)"));

@@ -50,14 +50,14 @@ class SqliteFile : public testing::Test {
     return {std::istreambuf_iterator<char>{in}, {}};
   }
   static void write(const fs::path& path, const std::string& bytes) { std::ofstream{path, std::ios::binary} << bytes; }
-  /// Statements run past the store.
-  void by_hand(const char* sql) {
+  /// Runs SQL on the file without the store.
+  void execute_sql(const char* sql) {
     sqlite3* handle = nullptr;
     ASSERT_EQ(sqlite3_open_v2(path_.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                              checked_pages_over("").c_str()),
+                              register_checked_vfs("").c_str()),
               SQLITE_OK);
-    char* why = nullptr;
-    EXPECT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, &why), SQLITE_OK) << why;
+    char* error = nullptr;
+    EXPECT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, &error), SQLITE_OK) << error;
     sqlite3_close(handle);
   }
   std::vector<std::string> names() {
@@ -74,21 +74,21 @@ TEST_F(SqliteFile, ReopensWithItsContent) {
   ASSERT_TRUE(commit(*open(), direct(1, "Alice", "Bob", "hello")));
   auto store = open();
   EXPECT_EQ(store->warning(), "");
-  EXPECT_EQ(store->messages(Ask{})->size(), 1u);
+  EXPECT_EQ(store->messages(QueryBuilder{})->size(), 1u);
   EXPECT_EQ(store->load()->newest, Key{2});
 }
 
 TEST_F(SqliteFile, KeepsEveryCommitOfKilledProcess) {
   auto store = open();
   for (std::int64_t key = 1; key < 100; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "hello")));
-  // What a killed process leaves: the files as they are, the log not folded in.
+  // The files after a kill: the log is not checkpointed.
   const auto copy = directory_ / "copy.sqlite";
   fs::copy_file(path_, copy);
   fs::copy_file(path_.string() + "-wal", copy.string() + "-wal");
   auto again = try_open(copy);
   ASSERT_TRUE(again) << again.error().message();
   EXPECT_EQ((*again)->warning(), "");
-  EXPECT_EQ((*again)->messages(Ask{}.limit(100))->size(), 50u);
+  EXPECT_EQ((*again)->messages(QueryBuilder{}.limit(100))->size(), 50u);
 }
 
 TEST_F(SqliteFile, FileIsReadableByOwnerOnly) {
@@ -102,7 +102,7 @@ TEST_F(SqliteFile, FileIsReadableByOwnerOnly) {
 }
 
 TEST_F(SqliteFile, DamagedFileIsQuarantinedAndReplaced) {
-  const std::string junk = "this is no database, but somebody may want it back" + std::string(5'000, '!');
+  const std::string junk = "this is no database, but it may be needed later" + std::string(5'000, '!');
   write(path_, junk);
   write(path_.string() + "-wal", "its log");
   auto store = open();
@@ -115,7 +115,7 @@ TEST_F(SqliteFile, DamagedFileIsQuarantinedAndReplaced) {
   store = open();
   EXPECT_EQ(bytes_of(path_.string() + ".damaged-20231114T221320Z"), junk) << "never overwritten";
   EXPECT_EQ(bytes_of(path_.string() + ".damaged-20231114T221320Z-2"), "damaged again");
-  EXPECT_TRUE(store->messages(Ask{})->empty());
+  EXPECT_TRUE(store->messages(QueryBuilder{})->empty());
 }
 
 constexpr std::int64_t kManyKeys = 1'200;  // a message and its delivery each
@@ -133,13 +133,13 @@ class DamagedFile : public SqliteFile {
     store.reset();
     whole_ = bytes_of(path_);
   }
-  /// Opens what was damaged; every message that is there is whole, and those that are not are counted.
+  /// Opens a damaged file; every message found is intact, and the missing ones are counted.
   void check(const std::string& bytes) {
     for (const auto& entry : fs::directory_iterator{directory_}) fs::remove(entry.path());
     write(path_, bytes);
     auto store = open();
     ASSERT_TRUE(store->finish_recovery(kManyKeys / 2));
-    const auto rows = store->messages(Ask{}.limit(10'000));
+    const auto rows = store->messages(QueryBuilder{}.limit(10'000));
     ASSERT_TRUE(rows) << rows.error().message();
     std::uint64_t delivered = 0;
     for (const auto& row : *rows) {
@@ -150,7 +150,7 @@ class DamagedFile : public SqliteFile {
     if (bytes == whole_) {
       EXPECT_EQ(store->warning(), "");
     } else {
-      EXPECT_EQ(bytes_of(store->damage().kept.at(0)), bytes) << "kept as it was found";
+      EXPECT_EQ(bytes_of(store->damage().files.at(0)), bytes) << "quarantined unchanged";
     }
     lost_ = store->damage().lost_messages;
   }
@@ -195,7 +195,7 @@ TEST_F(DamagedFile, CutEmptiedOrZeroedFileIsFound) {
   bytes.replace(3 * 8'192, 8'192, whole_.substr(5 * 8'192, 8'192));  // a page in the place of another
   check(bytes);
 
-  // To SQLite an emptied file is a new database: the mark of the journal beside it tells what it held.
+  // To SQLite an emptied file is a new database: the mark of the journal beside it gives the number of lost messages.
   for (const auto& entry : fs::directory_iterator{directory_}) fs::remove(entry.path());
   write(path_, whole_);
   const SqliteOptions options{.path = path_, .durability = Durability::Process, .now = kStart};
@@ -207,11 +207,11 @@ TEST_F(DamagedFile, CutEmptiedOrZeroedFileIsFound) {
   }
   write(path_, "");
   const auto store = open();
-  EXPECT_TRUE(store->messages(Ask{})->empty());
+  EXPECT_TRUE(store->messages(QueryBuilder{})->empty());
   const auto journal = recover_journal(*store, options).value();
-  EXPECT_EQ(journal->damage().lost_messages, kManyKeys / 2u) << journal->damage().sentence();
-  EXPECT_NE(journal->damage().sentence().find("600 acknowledged messages are lost"), std::string::npos)
-      << journal->damage().sentence();
+  EXPECT_EQ(journal->damage().lost_messages, kManyKeys / 2u) << journal->damage().message();
+  EXPECT_NE(journal->damage().message().find("600 acknowledged messages are lost"), std::string::npos)
+      << journal->damage().message();
 }
 
 TEST_F(SqliteFile, KeepsBoundedNumberOfQuarantinedFiles) {
@@ -219,13 +219,13 @@ TEST_F(SqliteFile, KeepsBoundedNumberOfQuarantinedFiles) {
     write(path_, format("damaged {}", round));
     open();
   }
-  std::size_t kept = 0;
-  for (const auto& name : names()) kept += name.find(".damaged-") != std::string::npos ? 1u : 0u;
-  EXPECT_EQ(kept, kMaxQuarantined);
+  std::size_t quarantined = 0;
+  for (const auto& name : names()) quarantined += name.find(".damaged-") != std::string::npos ? 1u : 0u;
+  EXPECT_EQ(quarantined, kMaxQuarantined);
 }
 
-TEST_F(SqliteFile, DatabaseOfAnotherProgramIsLeftIntact) {
-  by_hand("CREATE TABLE messages(id TEXT PRIMARY KEY, body TEXT); INSERT INTO messages VALUES('a','precious')");
+TEST_F(SqliteFile, DatabaseOfAnotherProgramStaysIntact) {
+  execute_sql("CREATE TABLE messages(id TEXT PRIMARY KEY, body TEXT); INSERT INTO messages VALUES('a','precious')");
   const auto before = bytes_of(path_);
   auto store = open();
   EXPECT_NE(store->warning().find("not a message store of Agent Relay"), std::string::npos) << store->warning();
@@ -234,7 +234,7 @@ TEST_F(SqliteFile, DatabaseOfAnotherProgramIsLeftIntact) {
 
 TEST_F(SqliteFile, RefusesFileOfNewerVersion) {
   ASSERT_TRUE(commit(*open(), direct(1, "Alice", "Bob", "hello")));
-  by_hand("PRAGMA user_version=999");
+  execute_sql("PRAGMA user_version=999");
   const auto before = names();
   const auto store = try_open(path_);
   ASSERT_FALSE(store);
@@ -254,9 +254,9 @@ TEST_F(SqliteFile, MigratesVersionOne) {
   }
   auto store = open();
   EXPECT_EQ(store->warning(), "");
-  EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 1u);
+  EXPECT_EQ(store->messages(QueryBuilder{}.search("words"))->size(), 1u);
   ASSERT_TRUE(store->index_step(100));
-  EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 1u);
+  EXPECT_EQ(store->messages(QueryBuilder{}.search("words"))->size(), 1u);
 }
 
 TEST_F(SqliteFile, MigratesVersionTwo) {
@@ -309,7 +309,7 @@ TEST_F(SqliteFile, MigratesVersionTwo) {
   EXPECT_EQ(alice->items[1].delivery.seq, Seq{5});
   EXPECT_EQ(alice->items[1].delivery.state, DeliveryState::Deferred);
   const auto carol = store->backlog(backlog_of("Bob", 0, "Carol"));
-  ASSERT_EQ(carol->items.size(), 1u) << "whatever it wished: it was numbered in the one stream there was";
+  ASSERT_EQ(carol->items.size(), 1u) << "numbered in the only stream, whatever its mode";
   EXPECT_EQ(carol->items[0].delivery.lane, protocol::Lane{});
   const auto dead = store->dead({});
   ASSERT_EQ(dead->size(), 1u);
@@ -329,7 +329,7 @@ TEST_F(SqliteFile, MigratesVersionFour) {
             ->execute(
                 "INSERT INTO names VALUES(1,'Alice'),(2,'Bob'),(3,'delivery.accepted'),(4,'delivery.delivered');"
                 "INSERT INTO messages(key,id,ts,sender,recipient,payload) VALUES(1,'a',5,1,2,'{}'),(5,'b',6,1,2,'{}');"
-                // as it began, begun for a reason, delivered on the way of all others
+                // without changes, accepted with a reason, delivered via pty
                 "INSERT INTO deliveries(key,message,sender,recipient,rank,seq,carriage,state,proof,wait,expires_at,"
                 "queued_offline) VALUES(2,1,1,2,2,1,0,0,0,0,900,0),(3,1,1,2,3,2,0,1,1,0,900,0),"
                 "(6,5,1,2,6,3,0,2,4,3,900,0);"
@@ -340,7 +340,7 @@ TEST_F(SqliteFile, MigratesVersionFour) {
   }
   auto store = open();
   EXPECT_EQ(store->warning(), "");
-  const auto lines_of = [&](std::int64_t message, std::size_t delivery) {
+  const auto history_of = [&](std::int64_t message, std::size_t delivery) {
     std::string lines;
     const auto trace = store->trace(short_id(Key{message})).value();
     for (const auto& line : trace.deliveries.at(delivery).history)
@@ -348,19 +348,19 @@ TEST_F(SqliteFile, MigratesVersionFour) {
                       line.evidence);
     return lines;
   };
-  EXPECT_EQ(lines_of(1, 0), "5 queued stored   ;");
-  EXPECT_EQ(lines_of(1, 1), "7 accepted accepted a reason  ;");
+  EXPECT_EQ(history_of(1, 0), "5 queued stored   ;");
+  EXPECT_EQ(history_of(1, 1), "7 accepted accepted a reason  ;");
   const std::string delivered = "6 queued stored   ;8 accepted accepted  pty ;9 delivered seen  pty a hook;";
-  EXPECT_EQ(lines_of(5, 0), delivered);
+  EXPECT_EQ(history_of(5, 0), delivered);
   const auto page = store->events({}).value();
   ASSERT_EQ(page.events.size(), 2u);
   EXPECT_NE(page.events[0].json.find(R"("state":"accepted")"), std::string::npos) << page.events[0].json;
   EXPECT_NE(page.events[1].json.find(R"("evidence":"a hook")"), std::string::npos) << page.events[1].json;
   ASSERT_TRUE(commit(*store, {change(3, DeliveryState::Delivered), change(2, DeliveryState::Accepted)}));
-  EXPECT_EQ(lines_of(1, 1), format("7 accepted accepted a reason  ;{} delivered accepted because  ;", kStart + 500));
-  EXPECT_EQ(lines_of(1, 0), format("5 queued stored   ;{} accepted accepted because  ;", kStart + 500));
-  EXPECT_EQ(store->messages(Ask{}.since(6 + 3'600'000))->size(), 0u);
-  EXPECT_EQ(store->messages(Ask{}.since(6))->size(), 1u);
+  EXPECT_EQ(history_of(1, 1), format("7 accepted accepted a reason  ;{} delivered accepted because  ;", kStart + 500));
+  EXPECT_EQ(history_of(1, 0), format("5 queued stored   ;{} accepted accepted because  ;", kStart + 500));
+  EXPECT_EQ(store->messages(QueryBuilder{}.since(6 + 3'600'000))->size(), 0u);
+  EXPECT_EQ(store->messages(QueryBuilder{}.since(6))->size(), 1u);
 }
 
 TEST_F(SqliteFile, MigratesVersionFive) {
@@ -408,7 +408,7 @@ TEST_F(SqliteFile, MigrationFromVersionSixCountsMessages) {
   const auto snapshot = open()->load().value();
   ASSERT_EQ(snapshot.counts.size(), 2u);
   EXPECT_EQ(snapshot.counts[0].sent, 2u);
-  EXPECT_EQ(snapshot.counts[1].received, 1u) << "what was delivered counts, what waits does not";
+  EXPECT_EQ(snapshot.counts[1].received, 1u) << "only delivered messages count";
 }
 
 /// A database of version 7 with rows in every table, made by the steps of that version.
@@ -519,9 +519,9 @@ TEST_F(SqliteFile, MigrationFromVersionSevenKeepsEveryRow) {
   EXPECT_EQ(held_rows[1].delivery.hold, Hold::Policy);
   EXPECT_EQ(store->dead({})->at(0).last.reason, "no room");
   EXPECT_EQ(store->stats()->dead, 1u);
-  EXPECT_EQ(store->messages(Ask{}.limit(10))->size(), 5u);
-  EXPECT_EQ(store->messages(Ask{}.search("lane"))->size(), 1u);
-  EXPECT_EQ(store->messages(Ask{}.delivered_to("Bob").unread_only())->size(), 3u);
+  EXPECT_EQ(store->messages(QueryBuilder{}.limit(10))->size(), 5u);
+  EXPECT_EQ(store->messages(QueryBuilder{}.search("lane"))->size(), 1u);
+  EXPECT_EQ(store->messages(QueryBuilder{}.delivered_to("Bob").unread_only())->size(), 3u);
 
   const auto events = store->events({}).value();
   ASSERT_EQ(events.events.size(), 5u);
@@ -531,24 +531,24 @@ TEST_F(SqliteFile, MigrationFromVersionSevenKeepsEveryRow) {
   EXPECT_NE(events.events[4].json.find("a build"), std::string::npos) << events.events[4].json;
   EXPECT_EQ(store->usage({})->at(0).cost, 0.25);
   const auto session = store->session(SessionId{"s1"}).value();
-  EXPECT_EQ(session.work.items, 3);
-  EXPECT_EQ(session.work.files, (std::vector<std::string>{"a.cc", "b.cc"}));
+  EXPECT_EQ(session.stats.items, 3);
+  EXPECT_EQ(session.stats.files, (std::vector<std::string>{"a.cc", "b.cc"}));
 
   ASSERT_TRUE(commit(*store, {change(2, DeliveryState::Delivered),
                               AddSessionStats{SessionId{"s1"}, {.items = 1, .files = {"c.cc"}}, 6'000}}));
   EXPECT_EQ(store->newest_event().value(), 16u);
-  EXPECT_EQ(store->session(SessionId{"s1"})->work.files.size(), 3u);
+  EXPECT_EQ(store->session(SessionId{"s1"})->stats.files.size(), 3u);
   ASSERT_TRUE(store->begin());
   EXPECT_EQ(store->expire({.now = 10'000})->expired.size(), 2u);
   ASSERT_TRUE(store->commit());
   while (store->prune_step({.max_age_ms = 1, .max_event_age_ms = 1}, kStart + 1'000'000, 100).value()) {}
   EXPECT_EQ(store->events({})->events.size(), 0u);
-  EXPECT_TRUE(store->messages(Ask{})->empty());
+  EXPECT_TRUE(store->messages(QueryBuilder{})->empty());
 }
 
 TEST_F(SqliteFile, SalvageReadsDamagedFileOfVersionSeven) {
   write_version_seven(path_);
-  by_hand(
+  execute_sql(
       "WITH RECURSIVE n(n) AS (SELECT 101 UNION ALL SELECT n+2 FROM n WHERE n<1299)"
       "INSERT INTO messages(key,id,ts,sender,recipient,payload) SELECT n,'id',5000,1,2,printf('{\"body\":\"%.300c\"}',"
       "'x') FROM n;"
@@ -566,7 +566,7 @@ TEST_F(SqliteFile, SalvageReadsDamagedFileOfVersionSeven) {
     auto store = open();
     ASSERT_TRUE(store->finish_recovery(605));
     EXPECT_NE(store->warning(), "");
-    const auto rows = store->messages(Ask{}.limit(10'000)).value();
+    const auto rows = store->messages(QueryBuilder{}.limit(10'000)).value();
     std::uint64_t delivered = 0;
     for (const auto& row : rows) delivered += row.deliveries > 0 ? 1u : 0u;
     EXPECT_GE(delivered + store->damage().lost_messages, 605u) << store->warning();
@@ -581,28 +581,28 @@ TEST_F(SqliteFile, FindsMessagesByTimeAfterClockWasSetBack) {
   auto store = open();
   Changes many;
   for (std::int64_t key = 1; key <= 1'000; ++key) {
-    auto said = message(key, "Alice", "#log", "hello");
-    said.ts = kStart + key * 60'000 - (key >= 500 ? kHalfAnHourMs : 0);
-    many.push_back(AddMessage{said});
+    auto sent = message(key, "Alice", "#log", "hello");
+    sent.ts = kStart + key * 60'000 - (key >= 500 ? kHalfAnHourMs : 0);
+    many.push_back(AddMessage{sent});
   }
   ASSERT_TRUE(commit(*store, many));
   for (const std::int64_t minute : {0, 300, 471, 485, 499, 600, 969, 970, 971}) {
     const auto since = kStart + minute * 60'000;
     std::size_t expected = 0;
     for (const auto& one : many) expected += std::get<AddMessage>(one).message.ts >= since ? 1u : 0u;
-    EXPECT_EQ(store->messages(Ask{}.limit(2'000).since(since))->size(), expected) << minute;
+    EXPECT_EQ(store->messages(QueryBuilder{}.limit(2'000).since(since))->size(), expected) << minute;
   }
   while (store->prune_step({.max_age_ms = 1}, kStart + 490 * 60'000, 50).value()) {}
-  const auto left = store->messages(Ask{}.limit(2'000).ascending()).value();
-  for (const auto& row : left) EXPECT_GE(row.message.ts, kStart + 460 * 60'000);
-  EXPECT_GE(left.size(), 481u) << "nothing younger is forgotten";
+  const auto remaining = store->messages(QueryBuilder{}.limit(2'000).ascending()).value();
+  for (const auto& row : remaining) EXPECT_GE(row.message.ts, kStart + 460 * 60'000);
+  EXPECT_GE(remaining.size(), 481u) << "no newer message is removed";
 }
 
 TEST_F(SqliteFile, ViewHasColumnsOfSpecification) {
-  auto said = message(1, "Alice", "Bob", "hello");
-  said.payload = R"({"kind":"message","body":"hello","data":{"a":1}})";
-  ASSERT_TRUE(commit(*open(), {AddMessage{said}, AddDelivery{delivery(2, 1, "Bob", 42)}}));
-  by_hand(
+  auto sent = message(1, "Alice", "Bob", "hello");
+  sent.payload = R"({"kind":"message","body":"hello","data":{"a":1}})";
+  ASSERT_TRUE(commit(*open(), {AddMessage{sent}, AddDelivery{delivery(2, 1, "Bob", 42)}}));
+  execute_sql(
       "CREATE TABLE result AS SELECT concat_of FROM (SELECT "
       "id||'|'||ts||'|'||sender||'|'||recipient||'|'||ifnull(topic,'-')||'|'||kind||'|'||body"
       "||'|'||data||'|'||delivery_seq||'|'||ifnull(delivery_session_id,'-')||'|'||session_id AS concat_of FROM "
@@ -630,8 +630,8 @@ TEST_F(SqliteFile, ReadOnlyDirectoryIsReported) {
                   fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
   fs::permissions(path_, fs::perms::owner_read | fs::perms::others_read);
   const bool root = ::geteuid() == 0;
-  constexpr uid_t kNobody = 65534;
-  ASSERT_TRUE(!root || ::seteuid(kNobody) == 0);  // root may write anywhere
+  constexpr uid_t kOtherUid = 65534;
+  ASSERT_TRUE(!root || ::seteuid(kOtherUid) == 0);  // root may write anywhere
   const auto store = try_open(path_);
   const auto fresh = try_open(directory_ / "new.sqlite");
   ASSERT_TRUE(!root || ::seteuid(0) == 0);
@@ -639,7 +639,7 @@ TEST_F(SqliteFile, ReadOnlyDirectoryIsReported) {
   EXPECT_TRUE(is(store.error(), Errc::ReadOnly)) << store.error().message();
   ASSERT_FALSE(fresh);
   EXPECT_TRUE(is(fresh.error(), Errc::ReadOnly)) << fresh.error().message();
-  EXPECT_EQ(names(), std::vector<std::string>{"messages.sqlite"}) << "what cannot be opened is not set aside";
+  EXPECT_EQ(names(), std::vector<std::string>{"messages.sqlite"}) << "an unreadable file is not quarantined";
 }
 
 TEST_F(SqliteFile, ReadsBesideTheWriter) {
@@ -649,10 +649,10 @@ TEST_F(SqliteFile, ReadsBesideTheWriter) {
   std::thread reading{[&] {
     std::size_t before = 0;
     while (before < 100) {
-      const auto rows = (*reader)->messages(Ask{}.limit(1'000));
+      const auto rows = (*reader)->messages(QueryBuilder{}.limit(1'000));
       ASSERT_TRUE(rows) << rows.error().message();
       ASSERT_GE(rows->size(), before);
-      for (const auto& row : *rows) ASSERT_EQ(row.deliveries, 1u) << "a group is seen whole";
+      for (const auto& row : *rows) ASSERT_EQ(row.deliveries, 1u) << "a group is read as a whole";
       before = rows->size();
     }
   }};
@@ -666,30 +666,30 @@ TEST_F(SqliteFile, QueriesDoNotScanHistory) {
     auto store = open();
     Changes many;
     for (std::int64_t key = 1; key < 4'000; key += 2) {
-      auto said = message(key, key % 100 == 1 ? "Alice" : "Noise", key % 100 == 3 ? "Bob" : "Crowd", "hello");
-      said.ts = kStart + key * kMinuteMs;
-      if (key % 1'000 == 1) said.thread = "thread";
-      many.push_back(AddMessage{said});
-      many.push_back(AddDelivery{delivery(key + 1, key, said.to)});
+      auto sent = message(key, key % 100 == 1 ? "Alice" : "Noise", key % 100 == 3 ? "Bob" : "Crowd", "hello");
+      sent.ts = kStart + key * kMinuteMs;
+      if (key % 1'000 == 1) sent.thread = "thread";
+      many.push_back(AddMessage{sent});
+      many.push_back(AddDelivery{delivery(key + 1, key, sent.to)});
       many.push_back(change(key + 1, key == 2'003 ? DeliveryState::Queued : DeliveryState::Delivered));
     }
     ASSERT_TRUE(commit(*store, many));
   }
   auto connection = *SqliteConnection::open(path_, "", Access::ReadWrite);
-  const MessageQuery questions[] = {Ask{}.limit(10),
-                                    Ask{}.limit(10).from("Alice"),
-                                    Ask{}.limit(10).to("Bob"),
-                                    Ask{}.limit(10).thread("thread"),
-                                    Ask{}.limit(10).delivered_to("Bob"),
-                                    Ask{}.limit(10).delivered_to("Bob").unread_only(),
-                                    Ask{}.limit(10).since(kStart + 3'990 * kMinuteMs),
-                                    Ask{}.limit(10).ascending().after(3'000)};
-  for (const auto& question : questions) {
+  const MessageQuery queries[] = {QueryBuilder{}.limit(10),
+                                  QueryBuilder{}.limit(10).from("Alice"),
+                                  QueryBuilder{}.limit(10).to("Bob"),
+                                  QueryBuilder{}.limit(10).thread("thread"),
+                                  QueryBuilder{}.limit(10).delivered_to("Bob"),
+                                  QueryBuilder{}.limit(10).delivered_to("Bob").unread_only(),
+                                  QueryBuilder{}.limit(10).since(kStart + 3'990 * kMinuteMs),
+                                  QueryBuilder{}.limit(10).ascending().after(3'000)};
+  for (const auto& question : queries) {
     const auto before = connection->rows_scanned();
     const auto rows = select_messages(*connection, question);
     ASSERT_TRUE(rows);
     EXPECT_FALSE(rows->empty());
-    EXPECT_LE(connection->rows_scanned() - before, 100) << "question " << (&question - questions);
+    EXPECT_LE(connection->rows_scanned() - before, 100) << "question " << (&question - queries);
   }
 }
 
@@ -749,15 +749,15 @@ TEST_F(SqliteFile, RebuildsDamagedFullTextIndex) {
     for (std::int64_t key = 1; key < 40; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "words")));
     while (store->index_step(5).value()) {}
   }
-  by_hand("UPDATE message_text_data SET block=x'00ff00ff00ff00ff00ff'");
+  execute_sql("UPDATE message_text_data SET block=x'00ff00ff00ff00ff00ff'");
   auto store = open();
-  EXPECT_EQ(store->messages(Ask{}.search("words"))->size(), 20u) << "read instead of looked up";
+  EXPECT_EQ(store->messages(QueryBuilder{}.search("words"))->size(), 20u) << "read from the messages";
   ASSERT_TRUE(commit(*store, direct(41, "Alice", "Bob", "words")));
   for (int step = 0; step < 20; ++step) {
     const auto more = store->index_step(5);
     ASSERT_TRUE(more) << more.error().message();
   }
-  const auto found = store->messages(Ask{}.search("words"));
+  const auto found = store->messages(QueryBuilder{}.search("words"));
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(found->size(), 21u);
 }

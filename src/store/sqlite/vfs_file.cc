@@ -12,15 +12,16 @@
 namespace relay::store {
 namespace {
 
-constexpr std::size_t kMaxTransfer = std::size_t{64} << 10;  // SQLite itself never transfers more than a page per call
+constexpr std::size_t kMaxTransfer = std::size_t{64}
+                                     << 10;  // SQLite itself never transfers more than a page per methods
 
 sqlite3_vfs* file_system(const std::string& vfs) { return sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str()); }
 
-Failure cannot(std::string_view what, const std::string& path, int code) {
+Failure cannot(std::string_view action, const std::string& path, int code) {
   const auto kind = (code & 0xff) == SQLITE_FULL       ? Errc::Full
                     : (code & 0xff) == SQLITE_READONLY ? Errc::ReadOnly
                                                        : Errc::Failed;
-  return fail(kind, format("cannot {} {}: {}", what, path, sqlite3_errstr(code)));
+  return fail(kind, format("cannot {} {}: {}", action, path, sqlite3_errstr(code)));
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ class VfsFile::Handle {
 
   sqlite3_file* get() { return reinterpret_cast<sqlite3_file*>(memory_.data()); }
   sqlite3_filename name() { return name_; }
-  const sqlite3_io_methods& call() { return *get()->pMethods; }
+  const sqlite3_io_methods& methods() { return *get()->pMethods; }
 
  private:
   std::vector<std::max_align_t> memory_;
@@ -68,16 +69,16 @@ Result<std::unique_ptr<VfsFile>> VfsFile::open(const std::string& path, const st
 
 std::uint64_t VfsFile::size() const {
   sqlite3_int64 bytes = 0;
-  return handle_->call().xFileSize(handle_->get(), &bytes) == SQLITE_OK ? static_cast<std::uint64_t>(bytes) : 0;
+  return handle_->methods().xFileSize(handle_->get(), &bytes) == SQLITE_OK ? static_cast<std::uint64_t>(bytes) : 0;
 }
 
 Result<std::size_t> VfsFile::read(std::uint64_t at, std::string& into) const {
-  const auto there = size();
-  const auto count = std::min<std::size_t>(into.size(), at < there ? there - at : 0);
+  const auto file_size = size();
+  const auto count = std::min<std::size_t>(into.size(), at < file_size ? file_size - at : 0);
   for (std::size_t done = 0; done < count;) {
     const auto part = std::min(count - done, kMaxTransfer);
-    const int code = handle_->call().xRead(handle_->get(), into.data() + done, static_cast<int>(part),
-                                           static_cast<sqlite3_int64>(at + done));
+    const int code = handle_->methods().xRead(handle_->get(), into.data() + done, static_cast<int>(part),
+                                              static_cast<sqlite3_int64>(at + done));
     if (code != SQLITE_OK) return cannot("read", path_, code);
     done += part;
   }
@@ -87,8 +88,8 @@ Result<std::size_t> VfsFile::read(std::uint64_t at, std::string& into) const {
 Result<void> VfsFile::write(std::uint64_t at, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto part = bytes.substr(0, kMaxTransfer);
-    const int code = handle_->call().xWrite(handle_->get(), part.data(), static_cast<int>(part.size()),
-                                            static_cast<sqlite3_int64>(at));
+    const int code = handle_->methods().xWrite(handle_->get(), part.data(), static_cast<int>(part.size()),
+                                               static_cast<sqlite3_int64>(at));
     if (code != SQLITE_OK) return cannot("write", path_, code);
     at += part.size();
     bytes.remove_prefix(part.size());
@@ -97,7 +98,7 @@ Result<void> VfsFile::write(std::uint64_t at, std::string_view bytes) {
 }
 
 Result<void> VfsFile::sync() {
-  const int code = handle_->call().xSync(handle_->get(), SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+  const int code = handle_->methods().xSync(handle_->get(), SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
   if (code != SQLITE_OK) return cannot("sync", path_, code);
   return {};
 }

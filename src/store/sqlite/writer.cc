@@ -109,11 +109,11 @@ Result<void> SqliteWriter::on(const AddSessionStats& change) {
 Result<void> SqliteWriter::on(const SetStream& change) {
   const auto sender = RELAY_TRY(names_.number(change.stream.from.value()));
   const auto recipient = RELAY_TRY(names_.number(change.stream.to.value()));
-  const auto [known, added] =
+  const auto [entry, added] =
       streams_.try_emplace({sender, recipient, change.stream.topic.value(), change.stream.lane}, change.stream);
   if (added) return {};
-  known->second.last = std::max(known->second.last, change.stream.last);
-  known->second.acked = std::max(known->second.acked, change.stream.acked);
+  entry->second.last = std::max(entry->second.last, change.stream.last);
+  entry->second.acked = std::max(entry->second.acked, change.stream.acked);
   return {};
 }
 

@@ -37,7 +37,7 @@ class SqliteWriter {
   }
   /// Writes the batched messages, deliveries and events as rows: before anything reads them.
   Result<void> flush_batches();
-  /// Flushes the batches and writes everything else that waits for the end of the group; before the commit.
+  /// Flushes the batches and writes all other rows that are written once per group; before the commit.
   Result<void> finish_group();
   Result<records::ExpireResult> expire(const records::ExpireRequest& request);
   Result<records::EventSeq> newest_event() { return events_.newest(); }
@@ -95,7 +95,7 @@ class SqliteWriter {
   JournalReach journal_reach_;                       // by the group; 0: nothing of a journal is in it
   CommitDurability durability_{};                    // of that group
   MessageFields newest_message_;                     // added last, so its deliveries need no look-up
-  std::int64_t newest_stored_ = -1;                  // the highest key of all messages; -1: not asked yet
+  std::int64_t newest_stored_ = -1;                  // the highest key of all messages; -1: not read yet
   std::int64_t newest_rank_ = 0;                     // of the group, when no row has it as key
 };
 

@@ -1,4 +1,4 @@
-/// Small records for tests of stores: who, to whom, what; everything else has a sensible value.
+/// Small records for tests of stores; members that a test does not pass have plausible values.
 #pragma once
 
 #include <string>
@@ -57,22 +57,22 @@ inline records::BacklogRequest backlog_of(const std::string& to, std::int64_t af
   return {AgentName{to}, lane, AgentName{from}, Key{after}, 100, 1 << 20};
 }
 
-/// A question put together word by word: `Ask{}.from("Alice").limit(2)`.
-class Ask {
+/// Builds a MessageQuery: `QueryBuilder{}.from("Alice").limit(2)`.
+class QueryBuilder {
  public:
-  Ask& limit(std::size_t rows) { return query_.limit = rows, *this; }
-  Ask& since(WallMs time) { return query_.since = time, *this; }
-  Ask& from(std::string name) { return query_.from = std::move(name), *this; }
-  Ask& to(std::string name) { return query_.to = std::move(name), *this; }
-  Ask& thread(std::string name) { return query_.thread = std::move(name), *this; }
-  Ask& channel(std::string name) { return query_.channel = std::move(name), *this; }
-  Ask& delivered_to(std::string name) { return query_.delivered_to = std::move(name), *this; }
-  Ask& unread_only() { return query_.unread_only = true, *this; }
-  Ask& ascending() { return query_.ascending = true, *this; }
-  Ask& id(std::string id) { return query_.id = std::move(id), *this; }
-  Ask& search(std::string words) { return query_.search = std::move(words), *this; }
-  Ask& after(std::int64_t key) { return query_.after = Key{key}, *this; }
-  Ask& before(std::int64_t key) { return query_.before = Key{key}, *this; }
+  QueryBuilder& limit(std::size_t rows) { return query_.limit = rows, *this; }
+  QueryBuilder& since(WallMs time) { return query_.since = time, *this; }
+  QueryBuilder& from(std::string name) { return query_.from = std::move(name), *this; }
+  QueryBuilder& to(std::string name) { return query_.to = std::move(name), *this; }
+  QueryBuilder& thread(std::string name) { return query_.thread = std::move(name), *this; }
+  QueryBuilder& channel(std::string name) { return query_.channel = std::move(name), *this; }
+  QueryBuilder& delivered_to(std::string name) { return query_.delivered_to = std::move(name), *this; }
+  QueryBuilder& unread_only() { return query_.unread_only = true, *this; }
+  QueryBuilder& ascending() { return query_.ascending = true, *this; }
+  QueryBuilder& id(std::string id) { return query_.id = std::move(id), *this; }
+  QueryBuilder& search(std::string words) { return query_.search = std::move(words), *this; }
+  QueryBuilder& after(std::int64_t key) { return query_.after = Key{key}, *this; }
+  QueryBuilder& before(std::int64_t key) { return query_.before = Key{key}, *this; }
   operator const records::MessageQuery&() const { return query_; }
 
  private:
@@ -99,7 +99,7 @@ inline records::Proposal proposal(const std::string& id, const std::string& prop
   return proposal;
 }
 
-/// One group: all of it or nothing.
+/// Applies and commits one group.
 inline Result<void> commit(MessageStore& store, const records::Changes& changes) {
   RELAY_TRY(store.begin());
   for (const auto& one : changes) RELAY_TRY(store.apply(one));

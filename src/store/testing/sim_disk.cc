@@ -26,7 +26,7 @@ struct InFlight {
 };
 
 struct File {
-  std::string current;  // the content that a reader sees
+  std::string current;  // the content that readers get
   std::string durable;  // the content that survives every power cut
   std::vector<InFlight> in_flight;
 
@@ -48,8 +48,8 @@ struct File {
 
   void lose_power(Random& random) {
     for (const auto& change : in_flight) {
-      const auto fate = random.below(3);  // kept, dropped, torn
-      if (fate == 1) continue;
+      const auto outcome = random.below(3);  // survives, dropped, torn
+      if (outcome == 1) continue;
       if (change.truncates) {
         if (change.offset < durable.size()) durable.resize(change.offset);
         continue;
@@ -57,7 +57,7 @@ struct File {
       for (std::size_t at = 0; at < change.bytes.size();) {
         const auto into_sector = (change.offset + at) % SimDisk::kSectorBytes;
         const auto count = std::min(change.bytes.size() - at, SimDisk::kSectorBytes - into_sector);
-        if (fate == 0 || random.below(2) == 0)
+        if (outcome == 0 || random.below(2) == 0)
           apply(durable, change.offset + at, std::string_view{change.bytes}.substr(at, count));
         at += count;
       }
@@ -77,7 +77,7 @@ class SimDisk::Files {
   std::uint64_t failing_writes = 0;
   std::uint64_t failing_syncs = 0;
   std::uint64_t syncs = 0;
-  std::optional<std::uint64_t> life_left;  // operations until the process dies
+  std::optional<std::uint64_t> operations_left;  // until the process is killed
   bool full = false;
   bool read_only = false;
   std::string name;
@@ -89,7 +89,7 @@ namespace {
 using Files = SimDisk::Files;
 
 struct OpenFile {
-  sqlite3_file base{};  // first: SQLite sees this part only
+  sqlite3_file base{};  // first: SQLite uses only this part
   Files* files = nullptr;
   std::shared_ptr<File> file;
   std::uint64_t generation = 0;
@@ -97,19 +97,19 @@ struct OpenFile {
 
 OpenFile& self(sqlite3_file* file) { return *reinterpret_cast<OpenFile*>(file); }
 
-/// Counts an operation against the life that is left; false when this one no longer happens.
+/// Counts an operation; false when the process is killed before it.
 bool survives(Files& files) {
-  if (!files.life_left) return true;
-  if (*files.life_left > 0) {
-    --*files.life_left;
+  if (!files.operations_left) return true;
+  if (*files.operations_left > 0) {
+    --*files.operations_left;
     return true;
   }
-  files.life_left.reset();
+  files.operations_left.reset();
   ++files.generation;
   return false;
 }
 
-/// Runs with the lock held, and only while the handle is alive.
+/// Runs with the lock held, and only while the handle is valid.
 template <class Work>
 int guarded(sqlite3_file* file, Work work) {
   auto& open = self(file);
@@ -288,19 +288,19 @@ const std::string& SimDisk::vfs() const { return files_->name; }
 void SimDisk::crash(Random& random) {
   const std::lock_guard lock{files_->mutex};
   ++files_->generation;
-  files_->life_left.reset();
+  files_->operations_left.reset();
   for (auto& [name, file] : files_->named) file->lose_power(random);
 }
 
 void SimDisk::kill() {
   const std::lock_guard lock{files_->mutex};
   ++files_->generation;
-  files_->life_left.reset();
+  files_->operations_left.reset();
 }
 
 void SimDisk::kill_after(std::uint64_t operations) {
   const std::lock_guard lock{files_->mutex};
-  files_->life_left = operations;
+  files_->operations_left = operations;
 }
 
 void SimDisk::fail_next_writes(std::uint64_t count) {
@@ -343,7 +343,7 @@ void SimDisk::put(const std::string& path, std::string bytes) {
 }
 
 std::string SimDisk::damage(Random& random) {
-  constexpr std::uint64_t kMostBytes = 5'000;
+  constexpr std::uint64_t kMaxDamagedBytes = 5'000;
   auto names = files();
   std::erase_if(names, [&](const auto& name) { return name.find("damaged") != name.npos || read(name)->empty(); });
   if (names.empty()) return {};
@@ -351,28 +351,28 @@ std::string SimDisk::damage(Random& random) {
   auto bytes = *read(name);
   const auto size = bytes.size();
   const auto at = random.below(size);
-  const auto count = std::min<std::uint64_t>(1 + random.below(kMostBytes), size - at);
-  std::string what;
+  const auto count = std::min<std::uint64_t>(1 + random.below(kMaxDamagedBytes), size - at);
+  std::string description;
   switch (random.below(6)) {
     case 0:
       for (auto byte = at; byte < at + count; ++byte) bytes[byte] ^= static_cast<char>(1 + random.below(255));
-      what = format("{} bytes of {} at {} are others", count, name, at);
+      description = format("{} bytes of {} at {} are changed", count, name, at);
       break;
     case 1:
       bytes.resize(size - count);
-      what = format("{} bytes are cut from the end of {}", count, name);
+      description = format("{} bytes are removed from the end of {}", count, name);
       break;
     case 2:
       std::fill_n(bytes.begin(), std::min<std::uint64_t>(count, size), '\0');
-      what = format("the first {} bytes of {} are zeros", count, name);
+      description = format("the first {} bytes of {} are zeros", count, name);
       break;
     default:
       bytes[at] ^= static_cast<char>(1 << random.below(8));
-      what = format("a bit of {} at {} is flipped", name, at);
+      description = format("a bit of {} at {} is flipped", name, at);
       break;
   }
   put(name, std::move(bytes));
-  return what;
+  return description;
 }
 
 std::uint64_t SimDisk::syncs() const {

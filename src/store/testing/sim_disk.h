@@ -2,8 +2,8 @@
 ///
 /// Each write stays "in flight" until its file is synced. A power cut (`crash`) decides for every write in flight,
 /// sector by sector, whether it survives: writes to one file are unordered between syncs and may be torn. Names of
-/// files are durable at once. Handles opened before a crash or kill are dead: every use of them fails, so a store from
-/// before it can only be destroyed.
+/// files are durable at once. Every use of a handle from before a crash or kill fails, so a store from before it can only
+/// be destroyed.
 /// Deterministic: no clock, no randomness but the one passed to `crash`.
 /// Ownership: must outlive every connection that uses it. Threading: any thread; one mutex guards the files.
 #pragma once
@@ -31,9 +31,9 @@ class SimDisk {
   /// The name for SqliteOptions::vfs (with Sharing::Exclusive: there is no shared memory here).
   [[nodiscard]] const std::string& vfs() const;
 
-  /// Cuts the power: each unsynced write is kept, dropped or torn.
+  /// Cuts the power: each unsynced write survives, is dropped or is torn.
   void crash(Random& random);
-  /// Kills the process: its handles are dead, its writes stay.
+  /// Kills the process: its handles fail, its writes stay.
   void kill();
 
   /// Kills the process after this many more writes, truncations and syncs.

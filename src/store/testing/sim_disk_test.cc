@@ -23,13 +23,13 @@ TEST(SimDisk, KillKeepsEveryWrite) {
   auto store = open(disk, Durability::Process);
   for (std::int64_t key = 1; key < 41; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "hello")));
   disk.kill();
-  EXPECT_FALSE(commit(*store, direct(41, "Alice", "Bob", "from the grave")));
+  EXPECT_FALSE(commit(*store, direct(41, "Alice", "Bob", "after the kill")));
   store = open(disk, Durability::Process);
-  EXPECT_EQ(store->messages(Ask{}.limit(100))->size(), 20u);
+  EXPECT_EQ(store->messages(QueryBuilder{}.limit(100))->size(), 20u);
 }
 
 TEST(SimDisk, PowerCutLosesUnsyncedWrites) {
-  // Without a sync nothing is promised; over many seeds some commits must be seen to vanish, or the disk is too kind.
+  // Without a sync a commit may be lost; over many seeds some commits must be lost, or the disk is too reliable.
   bool forgot = false;
   for (std::uint64_t seed = 1; seed <= 20 && !forgot; ++seed) {
     SimDisk disk;
@@ -38,7 +38,7 @@ TEST(SimDisk, PowerCutLosesUnsyncedWrites) {
     for (std::int64_t key = 1; key < 41; key += 2) ASSERT_TRUE(commit(*store, direct(key, "Alice", "Bob", "hello")));
     disk.crash(random);
     store = open(disk, Durability::Process);
-    forgot = store->messages(Ask{}.limit(100))->size() < 20;
+    forgot = store->messages(QueryBuilder{}.limit(100))->size() < 20;
   }
   EXPECT_TRUE(forgot);
 }
@@ -50,7 +50,7 @@ TEST(SimDisk, SameSeedGivesSameDisk) {
     auto store = open(disk, Durability::Process);
     for (std::int64_t key = 1; key < 41; key += 2) EXPECT_TRUE(commit(*store, direct(key, "Alice", "Bob", "hello")));
     disk.crash(random);
-    return open(disk, Durability::Process)->messages(Ask{}.limit(100))->size();
+    return open(disk, Durability::Process)->messages(QueryBuilder{}.limit(100))->size();
   };
   EXPECT_EQ(run(), run());
 }
@@ -61,7 +61,7 @@ TEST(SimDisk, KillsAfterGivenOperations) {
   disk.kill_after(2);
   EXPECT_FALSE(commit(*store, direct(1, "Alice", "Bob", "hello")));
   store = open(disk, Durability::Power);
-  EXPECT_TRUE(store->messages(Ask{})->empty());
+  EXPECT_TRUE(store->messages(QueryBuilder{})->empty());
 }
 
 TEST(SimDisk, ReadOnlyDiskRejectsWrites) {

@@ -1,4 +1,4 @@
-/// The task queue of a loop thread in a test: tasks wait until the test runs them. Any thread may post.
+/// The task queue of a loop thread in a test: the test runs its tasks. Any thread may post.
 #pragma once
 
 #include <condition_variable>
@@ -17,20 +17,20 @@ class TaskQueue {
     return [this](Task task) {
       {
         const std::lock_guard lock{mutex_};
-        turns_.push_back(std::move(task));
+        tasks_.push_back(std::move(task));
       }
       changed_.notify_one();
     };
   }
-  /// False when there was none.
+  /// False when the queue is empty.
   bool run_one() {
     std::unique_lock lock{mutex_};
     return run_front(lock);
   }
-  /// Waits for it.
+  /// Waits for a task and runs it.
   void wait_one() {
     std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] { return !turns_.empty(); });
+    changed_.wait(lock, [this] { return !tasks_.empty(); });
     run_front(lock);
   }
   void run_all() {
@@ -38,26 +38,26 @@ class TaskQueue {
   }
   std::size_t size() {
     const std::lock_guard lock{mutex_};
-    return turns_.size();
+    return tasks_.size();
   }
   void clear() {
     const std::lock_guard lock{mutex_};
-    turns_.clear();
+    tasks_.clear();
   }
 
  private:
   bool run_front(std::unique_lock<std::mutex>& lock) {
-    if (turns_.empty()) return false;
-    auto turn = std::move(turns_.front());
-    turns_.pop_front();
+    if (tasks_.empty()) return false;
+    auto task = std::move(tasks_.front());
+    tasks_.pop_front();
     lock.unlock();
-    turn();
+    task();
     return true;
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Task> turns_;
+  std::deque<Task> tasks_;
 };
 
 }  // namespace relay::store
