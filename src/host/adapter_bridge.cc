@@ -13,22 +13,22 @@ namespace {
 
 using protocol::DeliveryMode;
 
-constexpr DeliveryMode kEvery[] = {DeliveryMode::Immediate, DeliveryMode::NextMessage, DeliveryMode::NextToolCall,
-                                   DeliveryMode::OnIdle, DeliveryMode::Manual};
+constexpr DeliveryMode kAllModes[] = {DeliveryMode::Immediate, DeliveryMode::NextMessage, DeliveryMode::NextToolCall,
+                                      DeliveryMode::OnIdle, DeliveryMode::Manual};
 
 constexpr std::size_t kMaxInputShown = 16 * 1024;
-constexpr std::string_view kPolicy = "policy";  // `by` of an answer by a rule
+constexpr std::string_view kPolicy = "policy";  // AnswerPrompt::by for a rule
 
-std::string_view or_else(std::string_view via, std::string_view last) { return via.empty() ? last : via; }
+std::string_view or_default(std::string_view via, std::string_view fallback) { return via.empty() ? fallback : via; }
 
 /// The interface that serves a mode; empty when none does.
 std::string_view via_for(DeliveryMode mode, const adapters::NativeCapabilities& can,
                          const FallbackInterfaces& fallback) {
   const auto& by = can.by(mode);
   if (mode == DeliveryMode::Manual) return "fetch";
-  if (by.moment != adapters::DeliveryTiming::Never) return by.via;
+  if (by.timing != adapters::DeliveryTiming::Never) return by.via;
   const bool can_be_typed = can.terminal && (mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate);
-  return can_be_typed ? fallback.speak : "";
+  return can_be_typed ? fallback.delivery : "";
 }
 
 void add(adapters::TokenUsage& total, const adapters::TokenUsage& usage, std::int64_t sign) {
@@ -40,15 +40,16 @@ void add(adapters::TokenUsage& total, const adapters::TokenUsage& usage, std::in
   if (usage.cost) total.cost = total.cost.value_or(0) + static_cast<double>(sign) * *usage.cost;
 }
 
-void write_ways(text::JsonWriter& out, const adapters::NativeCapabilities& can, const FallbackInterfaces& fallback) {
-  const auto last = can.terminal ? adapters::way::kScreen : std::string_view{};
+void write_interfaces(text::JsonWriter& out, const adapters::NativeCapabilities& can,
+                      const FallbackInterfaces& fallback) {
+  const auto last = can.terminal ? adapters::via::kScreen : std::string_view{};
   if (!can.terminal) out.field("terminal", false);
-  out.field("output", or_else(can.output, can.terminal ? fallback.hear : last))
-      .field("state", or_else(can.state, last))
+  out.field("output", or_default(can.output, can.terminal ? fallback.output : last))
+      .field("state", or_default(can.state, last))
       .field("prompts", can.prompts)
       .field("usage", can.usage)
       .begin_object("delivery");
-  for (const auto mode : kEvery) out.optional(protocol::name_of(mode), via_for(mode, can, fallback));
+  for (const auto mode : kAllModes) out.optional(protocol::name_of(mode), via_for(mode, can, fallback));
   out.end();
 }
 
@@ -63,15 +64,15 @@ void write_prompt(text::JsonWriter& out, const adapters::Prompt& prompt, std::st
   if (prompt.questions.empty()) return;
   out.begin_array("questions");
   for (const auto& question : prompt.questions) {
-    out.begin_element().field("text", question.text).field("multiple", question.several).begin_array("choices");
+    out.begin_element().field("text", question.text).field("multiple", question.multiple).begin_array("choices");
     for (const auto& choice : question.choices) out.element(choice);
     out.end().end();
   }
   out.end();
 }
 
-/// A prompt that is on the screen alone.
-void write_shown(text::JsonWriter& out, const events::Event& events) {
+/// A prompt that is only on the screen.
+void write_screen_prompt(text::JsonWriter& out, const events::Event& event) {
   const auto write = [&](adapters::PromptKind kind, const std::string& request, std::string_view tool,
                          std::string_view summary, bool can_answer) {
     out.field("id", request.substr(request.rfind('-') + 1))
@@ -79,13 +80,13 @@ void write_shown(text::JsonWriter& out, const events::Event& events) {
         .field("kind", name_of(kind))
         .optional("tool", tool)
         .field("summary", summary)
-        .field("via", adapters::way::kScreen)
+        .field("via", adapters::via::kScreen)
         .field("canAnswer", can_answer);
   };
-  if (const auto* permission = std::get_if<events::PermissionRequested>(&events))
+  if (const auto* permission = std::get_if<events::PermissionRequested>(&event))
     return write(adapters::PromptKind::Permission, permission->request_id, permission->tool, permission->description,
                  permission->can_answer.value_or(true));
-  const auto& question = std::get<events::QuestionRequested>(events);
+  const auto& question = std::get<events::QuestionRequested>(event);
   write(adapters::PromptKind::Question, question.question_id, {}, question.question,
         question.can_answer.value_or(true));
   if (!question.options) return;
@@ -96,8 +97,9 @@ void write_shown(text::JsonWriter& out, const events::Event& events) {
 
 }  // namespace
 
-void AdapterBridge::start(net::EventLoop& loop, pid_t agent) {
+void AdapterBridge::start(net::EventLoop& loop, pid_t agent, AdapterBridgeOutputs outputs) {
   loop_ = &loop;
+  outputs_.emplace(std::move(outputs));
   if (adapter_) adapter_->start(*this, agent);
 }
 
@@ -112,9 +114,9 @@ std::optional<adapters::ReportedState> AdapterBridge::reported_state() const {
     const auto& prompt = prompts_.front().prompt;
     return adapters::ReportedState{profiles::State::Blocked, "asks: " + prompt.summary, prompt.via};
   }
-  auto known = adapter_ ? adapter_->reported_state() : std::nullopt;
-  if (known && known->says.empty()) known->says = profiles::name_of(known->state);
-  return known;
+  auto reported = adapter_ ? adapter_->reported_state() : std::nullopt;
+  if (reported && reported->detail.empty()) reported->detail = profiles::name_of(reported->state);
+  return reported;
 }
 
 void AdapterBridge::on_hook(const hooks::HookEvent& event, std::uint64_t call, adapters::Adapter::HookReply reply) {
@@ -122,35 +124,35 @@ void AdapterBridge::on_hook(const hooks::HookEvent& event, std::uint64_t call, a
   adapter_->on_hook(event, call, std::move(reply));
 }
 
-void AdapterBridge::on_hook_gone(std::uint64_t call) {
-  if (adapter_) adapter_->on_hook_gone(call);
+void AdapterBridge::on_hook_closed(std::uint64_t call) {
+  if (adapter_) adapter_->on_hook_closed(call);
 }
 
 void AdapterBridge::on_state(profiles::State state) {
   if (adapter_) adapter_->on_state(state);
 }
 
-void AdapterBridge::on_shown(std::string_view title, bool start_page) {
-  if (adapter_) adapter_->on_shown(title, start_page);
+void AdapterBridge::on_window_title(std::string_view title, bool start_page) {
+  if (adapter_) adapter_->on_window_title(title, start_page);
 }
 
 void AdapterBridge::on_agent_exit() {
   if (std::exchange(ended_, true)) return;
   if (adapter_) adapter_->on_agent_exit();
-  tell(tracker_.end(loop_->now().wall));
+  report(tracker_.on_agent_exit(loop_->now().wall));
 }
 
 std::optional<SteadyTime> AdapterBridge::on_screen(profiles::State state, const profiles::ScreenFindings& findings,
                                                    relay::Timestamp now) {
   const auto possible = capabilities();
-  const bool door_may_open = !possible.prompts.empty() || possible.hears_soon;
-  const auto settle = door_may_open ? PromptTracker::kLateHookTimeout : PromptTracker::kSettle;
-  tell(tracker_.update(state, findings, now, settle));
+  const bool prompt_expected = !possible.prompts.empty() || possible.output_expected;
+  const auto settle = prompt_expected ? PromptTracker::kLateHookTimeout : PromptTracker::kSettle;
+  report(tracker_.update(state, findings, now, settle));
   return tracker_.due();
 }
 
-void AdapterBridge::tell(PromptTracker::Events events) {
-  for (auto& event : events) listener_.on_agent_event(std::move(event), loop_->now().wall);
+void AdapterBridge::report(PromptTracker::Events events) {
+  for (auto& event : events) outputs_->report_event(std::move(event), loop_->now().wall);
 }
 
 AdapterBridge::OpenPrompt* AdapterBridge::find_prompt(std::string_view id) {
@@ -166,7 +168,7 @@ void AdapterBridge::answer(const AnswerPrompt& request, adapters::Adapter::OnAns
     return done(fail(protocol::NackCode::Stale,
                      "that prompt is not open any more; see `agent-relay permissions` and `agent-relay questions`"));
   auto before = std::exchange(open->answered, AnswerRecord{request.by, request.reply, request.timed_out});
-  const bool by_rule = request.by == kPolicy && request.reply.verdict == adapters::PromptAnswer::Decision::Allow;
+  const bool by_rule = request.by == kPolicy && request.reply.decision == adapters::PromptAnswer::Decision::Approve;
   auto answered = [this, id, by_rule, rule = request.reply.message, before = std::move(before),
                    done = std::move(done)](const Result<void>& outcome) mutable {
     if (outcome) {
@@ -176,7 +178,7 @@ void AdapterBridge::answer(const AnswerPrompt& request, adapters::Adapter::OnAns
     auto* const still_open = find_prompt(id);
     if (still_open != nullptr) still_open->answered = std::move(before);
     if (protocol::nack_code_of(outcome.error())) return done(Failure{outcome.error()});
-    // A prompt that is still open got an answer that does not fit it.
+    // A prompt that is still open got an answer that does not fit.
     done(fail(still_open != nullptr ? protocol::NackCode::BadRequest : protocol::NackCode::Stale,
               outcome.error().message()));
   };
@@ -188,24 +190,24 @@ void AdapterBridge::show_dialog(std::string_view request) {
   if (adapter_ && find_prompt(id) != nullptr) adapter_->show_dialog(id);
 }
 
-Result<void> AdapterBridge::check_keys(const AnswerPrompt& request, const profiles::ScreenFindings& seen) {
-  PromptTracker::Events anew;
-  auto may = tracker_.check_keys(request.prompt, seen, anew);
-  tell(std::move(anew));
-  return may;
+Result<void> AdapterBridge::check_keys(const AnswerPrompt& request, const profiles::ScreenFindings& findings) {
+  PromptTracker::Events events;
+  auto allowed = tracker_.check_keys(request.prompt, findings, events);
+  report(std::move(events));
+  return allowed;
 }
 
 void AdapterBridge::describe_prompts(text::JsonWriter& out, WallMs now) const {
   out.begin_array("prompts");
   for (const auto& open : prompts_) {
-    if (out.size() > protocol::kMaxResponseBytes) break;  // a response fits a frame; the oldest prompts are in it
+    if (out.size() > protocol::kMaxResponseBytes) break;  // a response must fit a frame; the oldest prompts come first
     out.begin_element();
     write_prompt(out, open.prompt, tracker_.request_of(open.prompt.id));
     out.field("since", now - std::chrono::duration_cast<Millis>(loop_->now().steady - open.since).count()).end();
   }
-  for (const auto& events : tracker_.on_screen_alone()) {
+  for (const auto& event : tracker_.on_screen_alone()) {
     if (out.size() > protocol::kMaxResponseBytes) break;
-    write_shown(out.begin_element(), events);
+    write_screen_prompt(out.begin_element(), event);
     out.end();
   }
   out.end();
@@ -213,7 +215,7 @@ void AdapterBridge::describe_prompts(text::JsonWriter& out, WallMs now) const {
 
 void AdapterBridge::describe(text::JsonWriter& out) const {
   out.begin_object("interfaces");
-  write_ways(out, capabilities(), fallback_);
+  write_interfaces(out, capabilities(), fallback_);
   if (capabilities().by(DeliveryMode::OnIdle).as_peer) out.field("asUser", typed_via());
   out.end();
   if (!failed_.empty()) {
@@ -240,39 +242,29 @@ void AdapterBridge::describe(text::JsonWriter& out) const {
 protocol::DeliveryModes AdapterBridge::modes() const {
   protocol::DeliveryModes modes;
   const auto now = capabilities();
-  for (const auto mode : kEvery)
+  for (const auto mode : kAllModes)
     if (!via_for(mode, now, fallback_).empty()) modes.add(mode);
   return modes;
 }
 
 std::string AdapterBridge::capability_codes() const {
   text::JsonWriter out;
-  write_ways(out, capabilities(), fallback_);
-  // The strongest proof this agent can give. Nothing shows that a program reads its inbox.md.
-  out.field("proof", adapter_ ? "seen" : fallback_.speak == adapters::way::kInboxFile ? "accepted" : "submitted");
+  write_interfaces(out, capabilities(), fallback_);
+  // The strongest proof this agent can give. There is no evidence that a program reads its inbox.md.
+  out.field("proof", adapter_ ? "seen" : fallback_.delivery == adapters::via::kInboxFile ? "accepted" : "submitted");
   return out.take();
 }
 
-void AdapterBridge::on_assistant_text(std::string_view markdown, std::string_view) {
-  listener_.on_assistant_text(markdown);
-}
-void AdapterBridge::on_model_input(std::string_view text, std::string_view via, std::string_view id) {
-  listener_.on_model_input(text, via, id);
-}
-void AdapterBridge::on_returned(const std::vector<std::string>& deliveries, std::string_view reason) {
-  listener_.on_returned(deliveries, reason);
-}
-
 void AdapterBridge::on_prompt(const adapters::Prompt& prompt) {
-  if (prompts_.size() >= kMaxOpenPrompts)  // an agent has one prompt at a time; this is a flood
+  if (prompts_.size() >= kMaxOpenPrompts)  // agents have one prompt at a time; this is a flood
     on_prompt_closed(std::string{prompts_.front().prompt.id}, {.by = "nobody: too many are open"});
   prompts_.push_back({prompt, loop_->now().steady});
-  tell(tracker_.on_prompt(prompt));
+  report(tracker_.on_prompt(prompt));
   text::JsonWriter event;
   event.field("event", "prompt");
   write_prompt(event, prompt, tracker_.request_of(prompt.id));
-  listener_.on_client_event(event.take());
-  listener_.on_changed();
+  outputs_->notify_clients(event.take());
+  outputs_->on_changed();
 }
 
 void AdapterBridge::on_prompt_closed(const std::string& id, const adapters::PromptOutcome& end) {
@@ -280,11 +272,11 @@ void AdapterBridge::on_prompt_closed(const std::string& id, const adapters::Prom
   if (found == prompts_.end()) return;
   const auto answered = std::move(found->answered);
   prompts_.erase(found);
-  tell(tracker_.on_closed(id, end, answered, loop_->now()));
+  report(tracker_.on_closed(id, end, answered, loop_->now()));
   text::JsonWriter event;
   event.field("event", "prompt-closed").field("id", id).field("by", end.by);
-  listener_.on_client_event(event.take());
-  listener_.on_changed();
+  outputs_->notify_clients(event.take());
+  outputs_->on_changed();
 }
 
 void AdapterBridge::on_usage(const adapters::TokenUsage& usage) {
@@ -293,35 +285,31 @@ void AdapterBridge::on_usage(const adapters::TokenUsage& usage) {
     add(total_usage_, *before, -1);
     *before = usage;
   } else {
-    if (usage_.size() >= kMaxCountedAnswers) usage_.pop_front();
+    if (usage_.size() >= kMaxUsageEntries) usage_.pop_front();
     usage_.push_back(usage);
   }
   add(total_usage_, usage, 1);
-  if (adapter_) total_usage_.id = adapter_->capabilities().usage;  // also of an agent that has ended
+  if (adapter_) total_usage_.id = adapter_->capabilities().usage;  // also after the agent's exit
   total_usage_.model = usage.model;
 }
 
 void AdapterBridge::on_event(const events::Event& event, WallMs at) {
-  listener_.on_agent_event(event, at);
-  tell(tracker_.on_event(event, loop_->now().wall));
+  outputs_->report_event(event, at);
+  report(tracker_.on_event(event, loop_->now().wall));
 }
 
 void AdapterBridge::on_failure(std::string_view what, std::string_view) { last_failure_ = what; }
 
 void AdapterBridge::on_interface_failed(std::string_view via, std::string why) {
   log::warn("native interface failed", {{"via", std::string{via}}, {"error", why}});
-  on_interface_recovered(via);  // the newest reason replaces those before it
-  if (failed_.size() >= kMaxBroken) failed_.pop_front();
+  on_interface_recovered(via);  // the newest reason replaces earlier ones
+  if (failed_.size() >= kMaxFailedInterfaces) failed_.pop_front();
   failed_.push_back({std::string{via}, std::move(why)});
-  listener_.on_changed();
+  outputs_->on_changed();
 }
 
 void AdapterBridge::on_interface_recovered(std::string_view via) {
   std::erase_if(failed_, [&](const FailedInterface& each) { return each.via == via; });
-}
-
-std::string AdapterBridge::take_pending(DeliveryMode mode, std::size_t max_bytes) {
-  return listener_.take_pending(mode, max_bytes);
 }
 
 }  // namespace relay::host

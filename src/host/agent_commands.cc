@@ -5,7 +5,7 @@
 
 namespace relay::host {
 
-void AgentCommands::on_transcript(std::string_view markdown) {
+void AgentCommands::on_assistant_text(std::string_view markdown, std::string_view) {
   for (const auto& command : commands::extract(markdown))
     if (turn_.accept_from_transcript(command)) executor_.execute(command);
 }
@@ -14,7 +14,7 @@ void AgentCommands::on_screen(const commands::Command& command, bool replaces_tr
   if (turn_.accept_from_screen(command, replaces_transcript)) executor_.execute(command);
 }
 
-/// A message is complete when the program has been silent for a while.
+/// A message is complete when the program has had no output for a while.
 void AgentCommands::on_output(std::string_view bytes) {
   if (!reads_lines_) return;
   for (const auto& command : lines_.feed(bytes)) executor_.execute(command);

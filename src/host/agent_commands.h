@@ -1,5 +1,5 @@
-/// Relay commands in what the agent writes: each is executed once, whether its transcript, its screen or the lines of a
-/// program without a profile show it first.
+/// Relay commands in the agent's output. Each is executed once, whether the transcript, the screen or the lines of a
+/// program without a profile contain it first.
 ///
 /// Ownership: borrows loop and executor, which outlive it. Threading: loop thread only.
 #pragma once
@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 
+#include "adapters/adapter.h"
 #include "host/command_executor.h"
 #include "host/turn_commands.h"
 #include "net/event_loop.h"
@@ -15,23 +16,23 @@
 
 namespace relay::host {
 
-class AgentCommands {
+class AgentCommands final : public adapters::OutputListener {
  public:
-  /// `reads_lines`: no profile describes the program, so its output is read line by line.
+  /// `reads_lines`: the program has no profile, so its output is read line by line.
   AgentCommands(net::EventLoop& loop, CommandExecutor& executor, bool reads_lines)
       : loop_{loop}, executor_{executor}, reads_lines_{reads_lines} {}
 
-  void begin_turn() { turn_.begin_turn(); }
-  void on_transcript(std::string_view markdown);
-  /// `replaces_transcript`: no transcript is read now, so the screen is the source.
+  void start_turn() { turn_.start_turn(); }
+  void on_assistant_text(std::string_view markdown, std::string_view via) override;
+  /// `replaces_transcript`: without a transcript the screen is the source.
   void on_screen(const commands::Command& command, bool replaces_transcript);
   void on_output(std::string_view bytes);
-  /// What the user types appears in the output of a program that echoes.
+  /// The output of a program that echoes contains what the user types.
   void on_echoed_keys(std::string_view bytes);
   void set_rows(pty::WindowSize size) { lines_.set_rows(size.rows); }
   /// The program has ended.
   void finish();
-  /// Why lines are not read; empty when they are, or need not be.
+  /// Why lines are not read; empty when they are read or not needed.
   [[nodiscard]] std::string_view unread_reason() const { return reads_lines_ ? lines_.unread_reason() : ""; }
 
  private:

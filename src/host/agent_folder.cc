@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kSkillFile = "relay.md";
 constexpr std::string_view kOutboxName = "outbox";
 constexpr std::string_view kMessagesName = "messages";
-constexpr std::size_t kMaxFolders = 1'000;  // of other agents that are looked at
+constexpr std::size_t kMaxFolders = 1'000;  // of other agents that are checked
 
 struct MadeFolder {
   std::string skill, outbox;
@@ -25,7 +25,7 @@ std::vector<std::string> below(std::vector<std::string> names, std::string_view 
 
 Result<MadeFolder> make_folder(const AgentFolderOptions& options) {
   const auto top = RELAY_TRY(DiskDirectory::open_inside(options.root, {options.names.front()}));
-  RELAY_TRY(top->create_once(".gitignore", "*\n"));  // it should not be committed
+  RELAY_TRY(top->create_once(".gitignore", "*\n"));  // it must not be committed
   const auto folder = RELAY_TRY(DiskDirectory::open_inside(options.root, options.names));
   const std::string skill{kSkillFile};
   {
@@ -37,7 +37,7 @@ Result<MadeFolder> make_folder(const AgentFolderOptions& options) {
   return MadeFolder{folder->path() + "/" + skill, outbox->path()};
 }
 
-/// Null where there is none, and where something else is in the way.
+/// Null where there is no such directory.
 std::unique_ptr<DiskDirectory> find_folder(const std::string& root, const std::vector<std::string>& names) {
   auto found = DiskDirectory::find_inside(root, names);
   return found ? *std::move(found) : nullptr;
@@ -76,7 +76,7 @@ void clear_agent_folder(const AgentFolderOptions& options, WallMs now) {
     if (text && *text == skill_text()) (void)own->remove(skill);
     own->remove_empty_directory(std::string{kOutboxName});
   }
-  const WallMs oldest = now - std::chrono::duration_cast<Millis>(options.keep).count();
+  const WallMs oldest = now - std::chrono::duration_cast<Millis>(options.retention).count();
   auto names = agents->directories();
   if (names.size() > kMaxFolders) names.resize(kMaxFolders);
   names.push_back(options.names.back());

@@ -2,9 +2,9 @@
 ///
 /// It holds `relay.md` (the instructions), `outbox/` (messages the agent writes as files) and `messages/`
 /// (message_files.h).
-/// Invariants: nothing is followed through a link (base/beneath.h). When the folder goes out of scope, what is ours and
-///   not needed any more is removed: `relay.md` as it was written, an empty `outbox/`, and every agent's long messages
-///   that are older than the history keeps them; then directories that are empty. Whatever else lies there stays.
+/// Invariants: links are not followed (base/beneath.h). The destructor removes the relay's own files that are no longer
+///   needed: an unchanged `relay.md`, an empty `outbox/`, and long messages of all agents that are older than the
+///   retention; then empty directories. Other files stay.
 /// Ownership: its owner also holds the agent's name, so no second program makes the folder meanwhile.
 /// Threading: one thread.
 #pragma once
@@ -20,8 +20,8 @@ namespace relay::host {
 
 struct AgentFolderOptions {
   std::string root;                // of the project's tree
-  std::vector<std::string> names;  // of the folder, one below the other
-  std::chrono::hours keep{};       // long messages, as long as the history has them
+  std::vector<std::string> names;  // path components of the folder
+  std::chrono::hours retention{};  // of long messages: that of the message history
 };
 
 class AgentFolder {
@@ -44,7 +44,7 @@ class AgentFolder {
   std::string skill_, outbox_;
 };
 
-/// Removes what is ours in the folder of an agent that has ended. See the invariants above.
+/// Removes the relay's own files in the folder of an ended agent, as above.
 void clear_agent_folder(const AgentFolderOptions& options, WallMs now);
 
 }  // namespace relay::host

@@ -22,7 +22,7 @@ struct AgentFolderTest : ::testing::Test {
   AgentFolderTest() {
     std::string pattern = "/tmp/agent-folder-XXXXXX";
     root = ::mkdtemp(pattern.data());
-    options = {.root = root, .names = {".agent-relay", "agents", "Bob"}, .keep = 24h};
+    options = {.root = root, .names = {".agent-relay", "agents", "Bob"}, .retention = 24h};
     folder = root + "/.agent-relay/agents/Bob";
   }
   ~AgentFolderTest() override { fs::remove_all(root); }
@@ -64,9 +64,9 @@ TEST_F(AgentFolderTest, FilesOfTheAgentOrTheUserStay) {
   EXPECT_TRUE(fs::exists(folder + "/relay.md"));
 }
 
-TEST_F(AgentFolderTest, LongMessagesStayAsLongAsTheHistoryHasThem) {
+TEST_F(AgentFolderTest, LongMessagesStayForTheRetention) {
   MessageFiles texts{root, {".agent-relay", "agents", "Bob", "messages"}};
-  const auto fresh = *texts.keep("aaaa", "long"), old = *texts.keep("bbbb", "long");
+  const auto fresh = *texts.write("aaaa", "long"), old = *texts.write("bbbb", "long");
   fs::last_write_time(old, fs::file_time_type::clock::now() - 25h);
   const auto other = root + "/.agent-relay/agents/Eve";
   fs::create_directories(other + "/messages");
@@ -74,7 +74,7 @@ TEST_F(AgentFolderTest, LongMessagesStayAsLongAsTheHistoryHasThem) {
   (void)AgentFolder::make(options);
   EXPECT_TRUE(fs::exists(fresh));
   EXPECT_FALSE(fs::exists(old));
-  EXPECT_FALSE(fs::exists(other)) << "of an agent that does not run any more";
+  EXPECT_FALSE(fs::exists(other)) << "of an agent that has ended";
 }
 
 TEST_F(AgentFolderTest, FolderOfARunningAgentStays) {

@@ -31,9 +31,9 @@ profiles::Blocker AgentState::blocker() const {
 bool AgentState::is_starting() const { return monitor_.watcher().is_starting(); }
 
 bool AgentState::update(SteadyTime now) {
-  since_.see(current(), now);
-  const auto before = std::exchange(last_shown_, shown(now));
-  return last_shown_ != before;
+  since_.update(current(), now);
+  const auto before = std::exchange(last_visible_, visible(now));
+  return last_visible_ != before;
 }
 
 }  // namespace relay::host

@@ -1,7 +1,7 @@
-/// What the agent does now, by its screen and by its native interfaces, and what others are shown of it.
+/// The agent's current state, from its screen and its native interfaces, and the state that clients and daemon see.
 ///
-/// Why two states: users see that a dialog is open together with what it asks. Until the prompt is known, and while a
-///   connected daemon has not stored it, `shown` stays as it was.
+/// Why two states: `blocked` appears together with its prompt. Until the prompt is reported, and while a connected
+///   daemon has not stored it, `visible` keeps its value.
 /// Ownership: borrows monitor, adapter and session, which outlive it. Threading: loop thread only; the clock is an
 ///   argument.
 #pragma once
@@ -20,21 +20,21 @@ class AgentState {
   AgentState(const ScreenMonitor& monitor, const AdapterBridge& adapter, const DaemonSession& session, bool headless)
       : monitor_{monitor}, adapter_{adapter}, session_{session}, headless_{headless} {}
 
-  /// By all that is known: a native interface that says "do not disturb" is believed.
+  /// A native interface that reports `working` or `blocked` overrides the screen, except a dialog on it.
   [[nodiscard]] profiles::State current() const;
-  /// As others see it.
-  [[nodiscard]] profiles::State shown(SteadyTime now) const { return is_held_back(now) ? last_shown_ : current(); }
-  /// `shown` may not follow `current` yet.
+  /// The state for clients and daemon.
+  [[nodiscard]] profiles::State visible(SteadyTime now) const { return is_held_back(now) ? last_visible_ : current(); }
+  /// `visible` must not follow `current` yet.
   [[nodiscard]] bool is_held_back(SteadyTime now) const;
-  /// `shown` differs from what the last `update` found.
-  [[nodiscard]] bool has_changed(SteadyTime now) const { return shown(now) != last_shown_; }
-  /// Of a blocked agent: what blocks it.
+  /// `visible` differs from the last `update`.
+  [[nodiscard]] bool has_changed(SteadyTime now) const { return visible(now) != last_visible_; }
+  /// What blocks a blocked agent.
   [[nodiscard]] profiles::Blocker blocker() const;
   [[nodiscard]] SteadyTime since(SteadyTime now) const { return since_.since(current(), now); }
-  /// The agent is not known to have been ready yet.
+  /// The agent has not been ready so far.
   [[nodiscard]] bool is_starting() const;
 
-  /// True when `shown` has changed since the last call.
+  /// True when `visible` has changed since the last call.
   bool update(SteadyTime now);
 
  private:
@@ -43,7 +43,7 @@ class AgentState {
   const DaemonSession& session_;
   bool headless_;
   StateSince since_;
-  profiles::State last_shown_ = profiles::State::Unknown;
+  profiles::State last_visible_ = profiles::State::Unknown;
 };
 
 }  // namespace relay::host

@@ -19,7 +19,7 @@ using profiles::State;
 void AgentUpdater::update() {
   pace_timer_ = nullptr;
   auto& monitor = parts_.monitor;
-  const bool rested = monitor.state() == State::Idle || monitor.state() == State::Typing;
+  const bool was_idle = monitor.state() == State::Idle || monitor.state() == State::Typing;
   const auto observations = monitor.update(now());
   bool changed = false;
   for (const auto& observation : observations) {
@@ -29,17 +29,24 @@ void AgentUpdater::update() {
     }
   }
   if (monitor.state() != State::Unknown && !monitor.watcher().mid_frame() && !parts_.terminal.is_feeding())
-    parts_.adapter.on_shown(monitor.screen().title(), monitor.watcher().analysis().start_page);
+    parts_.adapter.on_window_title(monitor.screen().title(), monitor.watcher().analysis().start_page);
   prompt_due_ = parts_.adapter.on_screen(monitor.state(), monitor.watcher().analysis().findings, loop_.now());
   if (parts_.state.update(now()) || (changed && !parts_.state.is_held_back(now()))) {
     parts_.session.mark_state_changed();
     parts_.server.on_state();
   }
   for (const auto& observation : observations) observe(observation);
-  if (rested && monitor.state() == State::Working) parts_.commands.begin_turn();
+  if (was_idle && monitor.state() == State::Working) parts_.commands.start_turn();
   notify_user();
   deliver();
   parts_.session.report_changes();
+}
+
+void AgentUpdater::on_adapter_changed() {
+  if (parts_.end.has_exited()) return;
+  parts_.session.mark_state_changed();  // reported after the update, with what is pending then and why
+  if (!parts_.state.is_held_back(now())) parts_.server.on_state();
+  update_soon();
 }
 
 void AgentUpdater::update_soon() {
@@ -65,15 +72,15 @@ void AgentUpdater::finish() {
 void AgentUpdater::observe(const profiles::Observation& observation) {
   const auto can = parts_.adapter.capabilities();
   if (const auto* seen = std::get_if<profiles::CommandSeen>(&observation)) {
-    const bool replaces_transcript = can.output.empty() && !can.hears_soon;
+    const bool replaces_transcript = can.output.empty() && !can.output_expected;
     parts_.commands.on_screen(seen->command, replaces_transcript);
   } else if (const auto* usage = std::get_if<profiles::ScreenUsage>(&observation)) {
-    if (can.usage.empty() && !can.hears_soon) report_usage(*usage);
+    if (can.usage.empty() && !can.output_expected) report_usage(*usage);
   }
 }
 
-/// Tokens by the screen, where no native interface counts them. They are running totals, so the last one stands for
-/// all.
+/// Tokens on the screen, where no native interface reports usage. They are running totals, so the last one replaces the
+/// others.
 void AgentUpdater::report_usage(const profiles::ScreenUsage& usage) {
   if (!usage.input_tokens && !usage.output_tokens) return;
   parts_.session.report_event(events::TokensUsed{.model = std::string{text::truncate_utf8(usage.model, 256)},
@@ -81,12 +88,12 @@ void AgentUpdater::report_usage(const profiles::ScreenUsage& usage) {
                                                  .output_tokens = usage.output_tokens.value_or(0),
                                                  .cache_read_tokens = usage.cached_tokens,
                                                  .estimated_cost_usd = usage.cost_dollars,
-                                                 .request_id = std::string{adapters::way::kScreen},
-                                                 .source = std::string{adapters::way::kScreen}},
+                                                 .request_id = std::string{adapters::via::kScreen},
+                                                 .source = std::string{adapters::via::kScreen}},
                               loop_.now().wall);
 }
 
-/// Between two sequences of the agent's, or with the next update.
+/// Writes only between two escape sequences of the agent; otherwise with the next update.
 void AgentUpdater::notify_user() {
   notify_due_.reset();
   auto* const user = parts_.terminal.user();
@@ -99,7 +106,7 @@ void AgentUpdater::notify_user() {
 
 void AgentUpdater::schedule(std::optional<SteadyTime> at) {
   const bool exited = parts_.end.has_exited();
-  const auto keys_due = exited ? std::nullopt : parts_.input.due();  // held keys end with the program
+  const auto keys_due = exited ? std::nullopt : parts_.input.due();  // held keys are dropped with the program
   for (const auto due : {parts_.monitor.watcher().next_update_at(), prompt_due_, answer_due_, notify_due_, keys_due,
                          parts_.session.storing_until(now())})
     if (due) at = at ? std::min(*at, *due) : *due;
@@ -128,14 +135,14 @@ DialogDriver::View AgentUpdater::answer_view() const {
   const auto& monitor = parts_.monitor;
   const bool blocked = monitor.state() == State::Blocked;
   return {.now = now(),
-          .asking = blocked ? &monitor.watcher().analysis().findings : nullptr,
+          .dialog = blocked ? &monitor.watcher().analysis().findings : nullptr,
           .since = monitor.since(),
           .typed = parts_.input.typing().any,
           .steady = parts_.input.empty() && !monitor.watcher().mid_frame() && !parts_.terminal.is_output_paused() &&
                     !parts_.terminal.is_feeding()};
 }
 
-/// Keys that were pressed before a dialog was drawn are not for the dialog.
+/// Keys that were pressed before a dialog was drawn do not answer it.
 KeyHold AgentUpdater::keys_to_hold() const {
   return key_hold({.state = parts_.state.current(),
                    .blocker = parts_.state.blocker(),
@@ -156,9 +163,9 @@ void AgentUpdater::deliver() {
   if (!parts_.input.empty() && !parts_.pipeline.is_injecting() && !parts_.answers.is_active())
     parts_.input.extend_typing(now());
   answer_due_ = parts_.answers.update(answer_view());
-  const auto again = parts_.pipeline.deliver(delivery_view());
+  const auto due = parts_.pipeline.deliver(delivery_view());
   if (parts_.input.hold(keys_to_hold(), now(), watcher.covered_since())) update_soon();
-  schedule(again);
+  schedule(due);
 }
 
 }  // namespace relay::host

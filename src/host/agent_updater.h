@@ -1,8 +1,8 @@
-/// Brings the host up to date with its agent: reads the screen, tracks prompts and state, then delivers what can be
-/// delivered now. Everything that may change what the host knows ends in a call of it.
+/// Updates the host after a change: reads the screen, updates prompts and state, then delivers what can be delivered
+/// now. Every change of the agent, its deliveries or the daemon ends in a call of it.
 ///
 /// Invariants: prompts and state are updated before anything is decided on them; a flood of output is read at
-///   intervals, and the last of it always; while a frame is drawn, or output waits for a slow terminal, nothing is
+///   intervals and always to its end; while a frame is drawn, or output is paused for a slow terminal, nothing is
 ///   delivered.
 /// Ownership: borrows its parts, which outlive it. Threading: loop thread only.
 #pragma once
@@ -49,11 +49,13 @@ class AgentUpdater {
       : loop_{loop}, notifier_{std::move(notifier)}, is_typed_into_{is_typed_into}, parts_{parts} {}
 
   void update();
+  /// The adapter reported a change of state, prompts or capabilities.
+  void on_adapter_changed();
   /// In the next turn of the loop.
   void update_soon();
-  /// Now, or when the interval since the last one is over.
+  /// Now, or when the minimum interval has passed.
   void update_paced();
-  /// Now, if `update_paced` has deferred it.
+  /// Now, if `update_paced` deferred one.
   void update_if_paced();
   /// The program has ended: reads the last of its screen.
   void finish();
@@ -74,9 +76,9 @@ class AgentUpdater {
   TerminalNotifier notifier_;
   bool is_typed_into_;
   Parts parts_;
-  std::optional<SteadyTime> prompt_due_;  // when a dialog has stood long enough to be reported
-  std::optional<SteadyTime> answer_due_;  // when keys that answer a dialog must have been taken
-  std::optional<SteadyTime> notify_due_;  // when the user is to be notified
+  std::optional<SteadyTime> prompt_due_;  // a dialog has been open long enough to be reported
+  std::optional<SteadyTime> answer_due_;  // keys that answer a dialog must have taken effect
+  std::optional<SteadyTime> notify_due_;  // the user is notified
   std::unique_ptr<net::Timer> timer_;
   std::unique_ptr<net::Timer> pace_timer_;
   Lifetime lifetime_;

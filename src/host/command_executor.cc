@@ -18,16 +18,16 @@ namespace {
 constexpr std::size_t kMaxFileBytes = protocol::kMaxFrameBytes / 2;
 constexpr std::size_t kMaxFileNameBytes = 100;
 constexpr Millis kReleaseTimeout{60'000};
-constexpr Millis kSpawnTimeout{660'000};  // a person may be asked about it, for ten minutes
+constexpr Millis kSpawnTimeout{660'000};  // the user may get a prompt about it, for ten minutes
 
-/// One plain name inside the folder: no way out of it.
+/// A plain file name, which cannot leave the folder.
 bool is_file_name(std::string_view id) {
   return !id.empty() && id.size() <= kMaxFileNameBytes && !id.starts_with('.') &&
          std::ranges::all_of(id,
                              [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; });
 }
 
-/// The wire has no field for a subject; it travels in `data`, unless the agent set that member itself.
+/// The wire has no field for a subject, so `data` carries it unless the agent set that member.
 std::string data_of(const commands::SendCommand& command) {
   if (!command.data && !command.metadata.subject) return {};
   auto data = command.data.value_or(json::object{});
@@ -38,17 +38,17 @@ std::string data_of(const commands::SendCommand& command) {
 }  // namespace
 
 void CommandExecutor::execute(const commands::Command& command) {
-  std::visit([this](const auto& what) { (void)execute(what); }, command);
+  std::visit([this](const auto& each) { (void)execute(each); }, command);
 }
 
-CommandExecutor::IsStored CommandExecutor::refuse(std::string_view why) {
+CommandExecutor::IsStored CommandExecutor::fail_command(std::string_view why) {
   listener_.on_command_failed(why);
   return false;
 }
 
 CommandExecutor::IsStored CommandExecutor::execute(const commands::SendCommand& command) {
   if (command.project)
-    return refuse(format("{} is in another project, and messages stay within one for now.", command.to));
+    return fail_command(format("{} is in another project, and messages stay within one project for now.", command.to));
   const auto message = client::encode_message({.to = command.to,
                                                .body = command.body,
                                                .kind = std::string{name_of(command.kind)},
@@ -58,10 +58,10 @@ CommandExecutor::IsStored CommandExecutor::execute(const commands::SendCommand& 
                                                .meta = {.requires_ack = command.metadata.ack_required.value_or(false),
                                                         .importance = command.metadata.importance,
                                                         .reply_to = command.metadata.reply_to.value_or("")}});
-  if (!message) return refuse(message.error().message());
+  if (!message) return fail_command(message.error().message());
   const auto sent = link_.send(*message);
-  if (!sent) return refuse(sent.error().message());
-  unanswered_.insert_or_assign(*sent, Unanswered{command.to, name_of(command.kind)});
+  if (!sent) return fail_command(sent.error().message());
+  unacknowledged_.insert_or_assign(*sent, UnacknowledgedMessage{command.to, name_of(command.kind)});
   if (command.metadata.ack_required.value_or(false)) {
     if (followed_.size() >= kMaxFollowedMessages) followed_.pop_front();
     followed_.push_back({*sent, command.to});
@@ -82,13 +82,13 @@ void CommandExecutor::on_receipt(const protocol::Receipt& receipt) {
 }
 
 void CommandExecutor::on_sent(const std::string& id) {
-  const auto message = unanswered_.extract(id);
+  const auto message = unacknowledged_.extract(id);
   if (!message.empty()) listener_.on_command_sent(message.mapped().to, message.mapped().kind);
 }
 
-CommandExecutor::IsStored CommandExecutor::execute(const commands::CommandError& mistake) {
-  const bool ended = mistake.reason.ends_with('.') || mistake.reason.ends_with('?');
-  return refuse(format("{}{} Write: {}", mistake.reason, ended ? "" : ".", mistake.usage));
+CommandExecutor::IsStored CommandExecutor::execute(const commands::CommandError& error) {
+  const bool is_sentence = error.reason.ends_with('.') || error.reason.ends_with('?');
+  return fail_command(format("{}{} Write: {}", error.reason, is_sentence ? "" : ".", error.usage));
 }
 
 CommandExecutor::IsStored CommandExecutor::execute(const commands::SpawnCommand& spawn) {
@@ -115,12 +115,13 @@ CommandExecutor::IsStored CommandExecutor::request(protocol::MessageType type, s
     request_now(type, payload, what);
     return true;
   }
-  if (!waits_for_first_ready_)
-    return refuse(format("{}: the relay daemon is not there now; say it again later.", what));
+  if (!before_first_ready_)
+    return fail_command(format("{}: the relay daemon is not connected; repeat the command later.", what));
   if (early_.size() >= kMaxEarlyRequests || early_bytes_ + payload.size() > kMaxEarlyBytes)
-    return refuse(format("{}: too many requests wait for the relay daemon to answer; say it again later.", what));
-  log::debug("request waits for the first connection to the daemon",
-             {{"type", std::string{protocol::name_of(type)}}, {"waiting", format("{}", early_.size() + 1)}});
+    return fail_command(
+        format("{}: too many requests are queued for the relay daemon; repeat the command later.", what));
+  log::debug("request queued until the daemon connects",
+             {{"type", std::string{protocol::name_of(type)}}, {"queued", format("{}", early_.size() + 1)}});
   early_bytes_ += payload.size();
   early_.push_back({type, std::move(payload), what});
   return true;
@@ -129,9 +130,9 @@ CommandExecutor::IsStored CommandExecutor::request(protocol::MessageType type, s
 void CommandExecutor::request_now(protocol::MessageType type, const std::string& payload, const std::string& what) {
   link_.request(
       type, payload,
-      [this, what](Result<const protocol::Envelope*> answer) {
-        if (!answer) return listener_.on_command_failed(format("{}: {}", what, answer.error().message()));
-        const auto result = parse_json_object((*answer)->payload);
+      [this, what](Result<const protocol::Envelope*> response) {
+        if (!response) return listener_.on_command_failed(format("{}: {}", what, response.error().message()));
+        const auto result = parse_json_object((*response)->payload);
         if (result && bool_member(*result, "success").value_or(false)) return;
         const auto why =
             result ? string_member(*result, "error").value_or("no reason was given") : "no reason was given";
@@ -141,31 +142,31 @@ void CommandExecutor::request_now(protocol::MessageType type, const std::string&
 }
 
 void CommandExecutor::on_ready() {
-  waits_for_first_ready_ = false;
+  before_first_ready_ = false;
   for (const auto& request : std::exchange(early_, {})) request_now(request.type, request.payload, request.what);
 }
 
 void CommandExecutor::on_stopped(std::string_view why) {
-  waits_for_first_ready_ = false;
-  for (const auto& request : std::exchange(early_, {})) (void)refuse(format("{}: {}", request.what, why));
+  before_first_ready_ = false;
+  for (const auto& request : std::exchange(early_, {})) (void)fail_command(format("{}: {}", request.what, why));
 }
 
-/// The file is removed once its message is kept elsewhere: sent once, and never lost for a mistake in it.
-CommandExecutor::IsStored CommandExecutor::execute(const commands::SendFileCommand& trigger) {
-  if (!is_file_name(trigger.id))
-    return refuse(format("{} cannot be the name of a file in $AGENT_RELAY_OUTBOX.", trigger.id));
+/// Removes the file only when its content is stored elsewhere: an error in it does not lose it.
+CommandExecutor::IsStored CommandExecutor::execute(const commands::SendFileCommand& file) {
+  if (!is_file_name(file.id))
+    return fail_command(format("{} cannot be the name of a file in $AGENT_RELAY_OUTBOX.", file.id));
   const auto directory = DiskDirectory::open_inside(files_.root, files_.names);
-  if (!directory) return refuse(directory.error().message());
-  for (const auto& name : {trigger.id, trigger.id + ".json"}) {
+  if (!directory) return fail_command(directory.error().message());
+  for (const auto& name : {file.id, file.id + ".json"}) {
     const auto content = (*directory)->read(name, kMaxFileBytes);
-    if (!content) return refuse(content.error().message());
+    if (!content) return fail_command(content.error().message());
     if (!*content) continue;
-    const bool kept =
-        std::visit([this](const auto& what) { return execute(what); }, commands::read_outbox_file(**content));
-    if (kept) (void)(*directory)->remove(name);
-    return kept;
+    const bool stored =
+        std::visit([this](const auto& command) { return execute(command); }, commands::read_outbox_file(**content));
+    if (stored) (void)(*directory)->remove(name);
+    return stored;
   }
-  return refuse(format("there is no file {} in $AGENT_RELAY_OUTBOX ({}).", trigger.id, (*directory)->path()));
+  return fail_command(format("there is no file {} in $AGENT_RELAY_OUTBOX ({}).", file.id, (*directory)->path()));
 }
 
 }  // namespace relay::host

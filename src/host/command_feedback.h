@@ -1,4 +1,4 @@
-/// What became of the agent's relay commands: clients learn what was sent, the agent what failed.
+/// Reports outcomes of the agent's relay commands: stored messages to clients, failures to the agent.
 ///
 /// Ownership: borrows loop, server, pipeline and updater, which outlive it. Threading: loop thread only.
 #pragma once
@@ -17,7 +17,7 @@ class HostServer;
 
 class CommandFeedback final : public CommandExecutorListener {
  public:
-  /// `is_typed_into`: the failure is typed to the agent; otherwise it is written into its inbox file.
+  /// `is_typed_into`: failures are typed to the agent, otherwise written into its inbox file.
   CommandFeedback(net::EventLoop& loop, std::string agent, bool is_typed_into, HostServer& server,
                   DeliveryPipeline& pipeline, AgentUpdater& updater)
       : loop_{loop},

@@ -44,8 +44,12 @@ void DaemonSession::report(const client::DeliveryRef& delivery, protocol::Receip
 }
 
 void DaemonSession::report_event(events::Event event, WallMs at) {
-  if (std::holds_alternative<events::PermissionRequested>(event) ||
-      std::holds_alternative<events::QuestionRequested>(event))
+  const auto* permission = std::get_if<events::PermissionRequested>(&event);
+  if (permission != nullptr && !is_ready())
+    loop_.post([this, alive = lifetime_.watch(), request = permission->request_id] {
+      if (alive) parts_.adapter.show_dialog(request);
+    });
+  if (permission != nullptr || std::holds_alternative<events::QuestionRequested>(event))
     store_due_ = loop_.now().steady + kStoreTimeout;
   parts_.reporter.report(std::move(event), at);
 }
@@ -56,8 +60,8 @@ std::optional<SteadyTime> DaemonSession::storing_until(SteadyTime now) const {
 }
 
 void DaemonSession::report_changes() {
-  const bool passed = !pending_reason_.empty() && parts_.pipeline.pending_reason().empty();
-  if (std::exchange(state_changed_, false) || passed || parts_.pipeline.settled_reason() != settled_reason_)
+  const bool cleared = !pending_reason_.empty() && parts_.pipeline.pending_reason().empty();
+  if (std::exchange(state_changed_, false) || cleared || parts_.pipeline.settled_reason() != settled_reason_)
     report_state();
 }
 
@@ -65,27 +69,27 @@ void DaemonSession::report_state() {
   if (!is_ready()) return;
   pending_reason_ = parts_.pipeline.pending_reason();
   settled_reason_ = parts_.pipeline.settled_reason();
-  const auto shown = parts_.state.shown(loop_.now().steady);
+  const auto state = parts_.state.visible(loop_.now().steady);
   log::debug("state reported", {{"agent", agent_},
-                                {"state", std::string{profiles::name_of(shown)}},
+                                {"state", std::string{profiles::name_of(state)}},
                                 {"pending", pending_reason_},
                                 {"interfaces", parts_.adapter.capability_codes()}});
   const auto modes = parts_.adapter.modes();
   const auto changed = std::exchange(reported_modes_, modes) == modes ? std::nullopt : std::optional{modes};
   (void)link_->send_frame(
       protocol::MessageType::SessionState,
-      session_state(shown, parts_.state.is_starting(), pending_reason_, parts_.adapter.capability_codes(), changed));
+      session_state(state, parts_.state.is_starting(), pending_reason_, parts_.adapter.capability_codes(), changed));
 }
 
 void DaemonSession::on_ready(const client::Session& session) {
   if (auto admitted = std::exchange(on_admitted_, nullptr)) admitted({});
-  reported_modes_.reset();  // HELLO names those of the start
+  reported_modes_.reset();  // HELLO has those of the start
   parts_.pipeline.on_connected(loop_.now().steady);
   parts_.updater.update_soon();
   report_state();
   parts_.reporter.report_again(parts_.adapter.requests(), session.id, loop_.now().wall);
   parts_.executor.on_ready();
-  parts_.end.leave_if_done();  // behind what waits to be sent
+  parts_.end.leave_if_done();  // after the pending messages
 }
 
 void DaemonSession::on_lost(const std::string&, Millis) {
@@ -93,7 +97,7 @@ void DaemonSession::on_lost(const std::string&, Millis) {
   parts_.end.leave_if_done();
 }
 
-/// The screen is the agent's, so the error is shown at the end, and to clients that ask.
+/// The screen belongs to the agent, so the error is printed at the end, and in `explain`.
 void DaemonSession::on_stopped(const Error& why) {
   error_ = why.message();
   parts_.end.leave_if_done();
@@ -102,7 +106,7 @@ void DaemonSession::on_stopped(const Error& why) {
     return parts_.end.end_program();
   }
   parts_.executor.on_stopped(error_);
-  parts_.feedback.on_command_failed(format("you are not connected to the others any more: {}", error_));
+  parts_.feedback.on_command_failed(format("you are no longer connected to the other agents: {}", error_));
 }
 
 client::AckMode DaemonSession::on_incoming(const client::IncomingMessage& incoming) {
@@ -121,7 +125,7 @@ void DaemonSession::on_moved(const client::DeliveryRef& delivery, protocol::Deli
 }
 
 bool DaemonSession::on_cancel(const protocol::CancelCommand& command) {
-  parts_.updater.update_soon();  // the next one may go in its place
+  parts_.updater.update_soon();  // the next delivery may take its place
   return parts_.pipeline.cancel(command.delivery_id);
 }
 

@@ -1,7 +1,7 @@
 /// The host's session with the daemon: messages and control frames in, receipts, events and the agent's state out.
 ///
-/// Invariants: the daemon learns the agent's state, and why messages are pending, when they change and after each
-///   WELCOME; prompts that are open are reported again after each WELCOME (event_reporter.h).
+/// Invariants: the session reports the agent's state, and why messages are pending, when they change and after each
+///   WELCOME; it reports open prompts again after each WELCOME (event_reporter.h).
 /// Ownership: owns the link; borrows the rest, which outlives it. Threading: loop thread only.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "base/lifetime.h"
 #include "client/link.h"
 #include "events/event.h"
 #include "host/delivery/receipt_reporter.h"
@@ -39,15 +40,14 @@ class DaemonSession final : public client::LinkListener, public ReceiptReporter 
     CommandFeedback& feedback;
     SessionEnd& end;
   };
-  /// The host takes part, or never will and why. Called once, and not for an agent that runs without the daemon as
-  /// well.
+  /// The daemon has admitted the agent, or the error. Called once; null for an agent that also runs without the daemon.
   using OnAdmitted = std::move_only_function<void(Result<void>)>;
 
   DaemonSession(net::EventLoop& loop, net::Network& network, Random& random, client::Outbox& outbox,
                 client::LinkOptions options, Parts parts);
 
   void start(OnAdmitted on_admitted);
-  /// Without a BYE. Nothing may be called afterwards but `error`.
+  /// Without a BYE. Only `error` may be called afterwards.
   void close() { link_.reset(); }
 
   [[nodiscard]] client::Link& link() { return *link_; }
@@ -55,12 +55,13 @@ class DaemonSession final : public client::LinkListener, public ReceiptReporter 
   [[nodiscard]] bool is_ready() const { return link_ && link_->ready(); }
   /// The process of the daemon; 0 while it is not connected.
   [[nodiscard]] pid_t daemon_pid() const { return link_ ? link_->daemon_pid() : 0; }
-  /// Why the agent has been running without the relay; empty when it has not.
+  /// The error that stopped the link; empty without one.
   [[nodiscard]] const std::string& error() const { return error_; }
 
   void report(const client::DeliveryRef& delivery, protocol::Receipt receipt) override;
+  /// Without a daemon no rule can decide a permission, so the agent may show its dialog.
   void report_event(events::Event event, WallMs at);
-  /// A prompt was reported, and until then others are not shown it: the daemon has not stored it yet.
+  /// The daemon has not stored a reported prompt yet; until then `blocked` is held back.
   [[nodiscard]] std::optional<SteadyTime> storing_until(SteadyTime now) const;
 
   /// The state is reported with the next `report_changes`.
@@ -81,7 +82,7 @@ class DaemonSession final : public client::LinkListener, public ReceiptReporter 
   void on_refused(const std::string& id, const protocol::Nack& why) override;
   void on_frame(const protocol::Envelope& envelope) override;
   void report_state();
-  /// The daemon has stored a prompt, or is not connected: what was held back is shown.
+  /// The daemon has stored a prompt, or is not connected: the held-back state becomes visible.
   void release_state();
 
   net::EventLoop& loop_;
@@ -90,14 +91,15 @@ class DaemonSession final : public client::LinkListener, public ReceiptReporter 
   OnAdmitted on_admitted_;
   std::string error_;
   bool state_changed_ = false;
-  std::string pending_reason_;                             // why messages are pending, as the daemon knows it
-  std::string settled_reason_;                             // the same as the delivery history had it then
-  std::optional<protocol::DeliveryModes> reported_modes_;  // as the daemon knows them
-  SteadyTime store_due_{};                                 // by then the daemon should have stored the last prompt
+  std::string pending_reason_;                             // why messages are pending, as reported last
+  std::string settled_reason_;                             // as the delivery history had it then
+  std::optional<protocol::DeliveryModes> reported_modes_;  // as reported last
+  SteadyTime store_due_{};                                 // deadline for the daemon to store the last prompt
   std::unique_ptr<client::Link> link_;
+  Lifetime lifetime_;
 };
 
-/// What clients learn of a pause.
+/// The `pause` event for clients.
 [[nodiscard]] std::string pause_event(const protocol::PauseCommand& command);
 
 }  // namespace relay::host

@@ -7,22 +7,23 @@
 namespace relay::host {
 namespace {
 
-constexpr std::array<std::string_view, 32> kFirst = {
+constexpr std::array<std::string_view, 32> kAdjectives = {
     "Amber", "Brave", "Calm",   "Clever", "Coral", "Daring", "Early", "Fair", "Gentle",  "Golden", "Happy",
     "Ivory", "Jolly", "Keen",   "Lively", "Lucky", "Merry",  "Noble", "Opal", "Patient", "Quick",  "Quiet",
     "Royal", "Ruby",  "Silver", "Sunny",  "Swift", "Tidy",   "Vivid", "Warm", "Wise",    "Witty"};
-constexpr std::array<std::string_view, 32> kSecond = {
+constexpr std::array<std::string_view, 32> kAnimals = {
     "Badger", "Beaver", "Crane", "Dolphin", "Eagle", "Falcon",  "Ferret", "Finch", "Fox",   "Gull", "Hare",
     "Heron",  "Ibis",   "Jay",   "Lark",    "Lynx",  "Marten",  "Mole",   "Newt",  "Otter", "Owl",  "Panda",
     "Pike",   "Raven",  "Robin", "Salmon",  "Seal",  "Sparrow", "Stork",  "Swan",  "Wolf",  "Wren"};
-constexpr int kTries = 64;
+constexpr int kMaxTries = 64;
 
 }  // namespace
 
 std::string friendly_name(Random& random, const std::vector<std::string>& taken) {
   std::string name;
-  for (int i = 0; i < kTries; ++i) {
-    name = std::string{kFirst[random.below(kFirst.size())]} + std::string{kSecond[random.below(kSecond.size())]};
+  for (int i = 0; i < kMaxTries; ++i) {
+    name = std::string{kAdjectives[random.below(kAdjectives.size())]} +
+           std::string{kAnimals[random.below(kAnimals.size())]};
     if (std::ranges::find(taken, name) == taken.end()) return name;
   }
   return name + random.hex(3);

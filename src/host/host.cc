@@ -7,7 +7,6 @@
 #include "base/format.h"
 #include "client/link.h"
 #include "host/adapter_bridge.h"
-#include "host/adapter_events.h"
 #include "host/agent_commands.h"
 #include "host/agent_state.h"
 #include "host/agent_updater.h"
@@ -29,54 +28,56 @@
 namespace relay::host {
 namespace {
 
-constexpr pty::WindowSize kDefaultSize{.columns = 120, .rows = 40};  // without a terminal of the user's
+constexpr pty::WindowSize kDefaultSize{.columns = 120, .rows = 40};  // without a user terminal
 
 bool has_profile(const HostOptions& options) { return options.profile.name != profiles::kGeneric; }
 
-/// By which means an agent without a native interface is read and written to.
+/// The interfaces of an agent without native ones.
 FallbackInterfaces fallback_for(const HostOptions& options) {
   if (has_profile(options)) return {};
-  return {.hear = adapters::way::kLines, .speak = adapters::way::kInboxFile};
+  return {.output = adapters::via::kLines, .delivery = adapters::via::kInboxFile};
 }
 
-/// Ids of hosts are short; with its start time a prefix is this host's alone.
+/// Host ids are short; the start time makes the prefix unique.
 std::string request_prefix(const HostOptions& options, WallMs now) {
   return format("{}-{:x}", options.record.id, now / 1'000);
 }
 
 client::LinkOptions link_options(const HostOptions& options, const AdapterBridge& adapter) {
   client::LinkOptions link;
-  link.socket_path = options.places.workspace_socket;
-  link.hello = hello_of(options.record, options.claim_token, adapter.modes());
+  link.socket_path = options.paths.workspace_socket;
+  link.hello = make_hello(options.record, options.claim_token, adapter.modes());
   link.timeout = client::RetryLimit::never_give_up();
   return link;
 }
 
 }  // namespace
 
-/// The parts of a host. Each borrows others, some of which are declared below it: nothing is called before `start`.
+/// The parts of a host. Some borrow parts that are declared below them, so nothing is called before `start`.
 class Host::Core {
  public:
   Core(const HostEnvironment& environment, HostOptions options)
       : loop_{environment.loop},
         options_{std::move(options)},
-        adapter_{std::move(options_.adapter),   adapter_events_,        request_prefix(options_, loop_.now().wall),
-                 options_.profile.dialogs.keys, fallback_for(options_), !options_.record.headless},
+        adapter_{std::move(options_.adapter), request_prefix(options_, loop_.now().wall), options_.profile.dialogs.keys,
+                 fallback_for(options_), !options_.record.headless},
         session_{loop_,
                  environment.network,
                  environment.random,
                  environment.outbox,
                  link_options(options_, adapter_),
                  {pipeline_, adapter_, state_, updater_, server_, reporter_, executor_, feedback_, end_}},
-        pipeline_{{.notes = *options_.places.outbox,
-                   .intent_file = options_.places.intent_file,
-                   .inbox = options_.places.inbox,
-                   .project_root = options_.places.project_root,
-                   .long_texts = options_.places.long_texts},
+        pipeline_{{.notes = *options_.paths.outbox,
+                   .intent_file = options_.paths.intent_file,
+                   .inbox = options_.paths.inbox,
+                   .project_root = options_.paths.project_root,
+                   .long_texts = options_.paths.long_texts},
                   options_.profile.typing,
                   {.native = adapter_.delivery_target(),
                    .composer = keys_,
                    .reports = session_,
+                   .request_update = [this] { updater_.update_soon(); },
+                   .view = [this] { return updater_.delivery_view(); },
                    .on_pause_lapsed = [this] { server_.on_event(pause_event({.paused = false})); }}},
         server_{loop_, environment.network, requests_} {}
 
@@ -90,15 +91,21 @@ class Host::Core {
     RELAY_TRY(monitor_.open(options_.profile, size, loop_.now().steady));
     commands_.set_rows(size);
     classify_clients();
-    RELAY_TRY(server_.listen(options_.places.socket));
+    RELAY_TRY(server_.listen(options_.paths.socket));
     end_.observe(options_.on_agent_exit, options_.on_finished);
-    // The program may call the relay before its own process is recorded: the record of its host names its agent.
+    // The program may call the relay before its own process is recorded; the host's record names the agent.
     RELAY_TRY(write_record(0));
     terminal_.connect(RELAY_TRY(options_.start(size, terminal_)));
     RELAY_TRY(write_record(agent_pid()));
     if (terminal_.user() != nullptr) RELAY_TRY(terminal_.user()->enter_raw());
     session_.start(admission());
-    adapter_.start(loop_, agent_pid());
+    adapter_.start(
+        loop_, agent_pid(),
+        {.output = commands_,
+         .deliveries = pipeline_,
+         .report_event = [this](events::Event event, WallMs at) { session_.report_event(std::move(event), at); },
+         .notify_clients = [this](const std::string& event) { server_.on_event(event); },
+         .on_changed = [this] { updater_.on_adapter_changed(); }});
     if (!options_.record.spawned) report_started(options_.record.pid);
     return {};
   }
@@ -108,7 +115,7 @@ class Host::Core {
   void close() {
     session_.close();
     terminal_.close();
-    if (!options_.places.private_file.empty()) ::unlink(options_.places.private_file.c_str());
+    if (!options_.paths.private_file.empty()) ::unlink(options_.paths.private_file.c_str());
     record_file_.reset();
   }
 
@@ -120,11 +127,11 @@ class Host::Core {
   void classify_clients() {
     if (!options_.classify_peer) return;
     server_.classify_by([this](const net::Peer& peer) {
-      // The daemon checks its callers itself, and it may have been started inside an agent.
+      // The daemon checks its own callers, and it may have been started inside an agent.
       if (peer.pid > 0 && peer.pid == session_.daemon_pid()) return protocol::daemon_origin();
       auto origin = options_.classify_peer(peer);
-      // Its agent may call a hook before the record is written.
-      if (origin.is_agent() && origin.agent.empty() && origin.host_socket == options_.places.socket)
+      // The agent may call a hook before the record is written.
+      if (origin.is_agent() && origin.agent.empty() && origin.host_socket == options_.paths.socket)
         origin.agent = options_.record.name;
       return origin;
     });
@@ -134,14 +141,14 @@ class Host::Core {
     auto& record = options_.record;
     set_processes(record, ::getpid(), agent);
     record.profile = options_.profile.name;
-    record.socket = options_.places.socket;
+    record.socket = options_.paths.socket;
     record.started_at = loop_.now().wall;
     if (record_file_) return record_file_->update(record);
-    record_file_.emplace(RELAY_TRY(RecordFile::write(options_.places.records, record)));
+    record_file_.emplace(RELAY_TRY(RecordFile::write(options_.paths.records, record)));
     return {};
   }
 
-  /// A spawned agent that is not admitted is of no use; any other runs on without the relay.
+  /// A spawned agent that is not admitted is ended; any other continues without the relay.
   DaemonSession::OnAdmitted admission() {
     if (!options_.record.spawned) return {};
     return [this](const Result<void>& admitted) {
@@ -154,23 +161,22 @@ class Host::Core {
     if (auto started = std::exchange(options_.on_started, nullptr)) started(std::move(outcome));
   }
 
-  void set_backpressure(bool crowded) {
-    terminal_.set_backpressure(crowded);
-    server_.on_backpressure(crowded);
+  void set_backpressure(bool active) {
+    terminal_.set_backpressure(active);
+    server_.on_backpressure(active);
   }
 
   net::EventLoop& loop_;
   HostOptions options_;
   ScreenMonitor monitor_{kDefaultSize};
-  AgentInput input_{[this](bool crowded) { set_backpressure(crowded); }};
+  AgentInput input_{[this](bool active) { set_backpressure(active); }};
   AgentKeys keys_{monitor_.screen(), input_, options_.profile.typing};
-  AdapterEvents adapter_events_{loop_, {adapter_, commands_, state_, updater_, session_, pipeline_, server_, end_}};
   AdapterBridge adapter_;
   DaemonSession session_;
   AgentState state_{monitor_, adapter_, session_, options_.record.headless};
   EventReporter reporter_{session_.link(), options_.record.name};
   CommandFeedback feedback_{loop_, options_.record.name, has_profile(options_), server_, pipeline_, updater_};
-  CommandExecutor executor_{session_.link(), {options_.places.project_root, options_.places.outgoing}, feedback_};
+  CommandExecutor executor_{session_.link(), {options_.paths.project_root, options_.paths.outgoing}, feedback_};
   AgentCommands commands_{loop_, executor_, !has_profile(options_)};
   DeliveryPipeline pipeline_;
   DialogDriver answers_{adapter_, options_.profile, [this](const terminal::Key& key) { keys_.press(key); }};
@@ -186,7 +192,7 @@ class Host::Core {
       {monitor_, state_, input_, commands_, adapter_, pipeline_, answers_, session_, server_, terminal_, end_}};
   SessionEnd end_{loop_,
                   options_.record.name,
-                  options_.places.records,
+                  options_.paths.records,
                   {terminal_, updater_, commands_, adapter_, answers_, pipeline_, server_, session_, executor_}};
   TerminalRelay terminal_{loop_, {monitor_, input_, commands_, answers_, server_, updater_, end_}};
   std::optional<RecordFile> record_file_;

@@ -5,10 +5,10 @@
 ///     daemon ◀─▶ Link ◀─▶ DaemonSession ─▶ DeliveryPipeline ─▶ Adapter, or the gate ─▶ AgentKeys ─▶ AgentInput ─▶
 ///     Program
 ///
-/// Why injected: loop, network, program, user's terminal and adapter are the caller's (host_process.h makes the real
-///   ones), so a test runs a whole host on a clock it moves by hand.
+/// Why injected: the caller supplies loop, network, program, user terminal and adapter (host_process.h makes the real
+///   ones), so a test runs a whole host on a manual clock.
 /// Invariants: README.md lists them.
-/// Ownership: owns what HostOptions hold; borrows HostEnvironment. May not be destroyed inside a callback of its own.
+/// Ownership: owns what HostOptions hold; borrows HostEnvironment. Must not be destroyed inside one of its own callbacks.
 /// Threading: loop thread only.
 #pragma once
 
@@ -42,7 +42,7 @@ struct HostEnvironment {
   client::Outbox& outbox;
 };
 
-/// Where a host's files are.
+/// The files of a host.
 struct HostPaths {
   std::string workspace_socket;
   std::string project_root;
@@ -54,34 +54,34 @@ struct HostPaths {
   /// Below project_root: where the agent finds messages too long to type, and puts messages as files.
   std::vector<std::string> long_texts;
   std::vector<std::string> outgoing;
-  std::string private_file = {};  // of the adapter, removed when the agent has ended; empty: none
+  std::string private_file = {};  // the adapter's, removed when the agent has ended; empty: none
 };
 
 /// Starts the agent's program; the caller decides what runs and where.
 using StartProgram = std::move_only_function<Result<std::unique_ptr<pty::Program>>(pty::WindowSize size,
                                                                                    pty::ProgramListener& listener)>;
-/// Opens the terminal that the user started the host in; none: there is none.
+/// Opens the terminal that the user started the host in; null without one.
 using OpenUserTerminal =
     std::move_only_function<Result<std::unique_ptr<pty::UserTerminal>>(pty::UserTerminalListener& listener)>;
 
 struct HostOptions {
-  HostRecord record;  // id, name, cli, spawner and the like; the host fills in what only it knows
-  HostPaths places;
+  HostRecord record;  // id, name, cli, spawner and the like; the host adds processes, profile, socket and start time
+  HostPaths paths;
   profiles::Profile profile;
-  std::unique_ptr<adapters::Adapter> adapter = {};  // prepared; none: the agent is only read and typed to
-  std::string claim_token;                          // keeps the name for the user's next program under it
-  bool detached = false;                            // no terminal of the user's, even if there is one
+  std::unique_ptr<adapters::Adapter> adapter = {};  // prepared; null: only screen and terminal
+  std::string claim_token;                          // reserves the name for the user's next program with it
+  bool detached = false;                            // without the user's terminal, even if there is one
                                                     // (record.headless: no terminal at all)
   TerminalNotification notice =
       TerminalNotification::Off;  // how the user's terminal shows that the agent waits for input
   StartProgram start;
   OpenUserTerminal open_user_terminal = {};
-  HostServer::OriginOf classify_peer = {};  // none: every client is the user's
-  /// Once: the agent runs, the socket is open, and, for a spawned one, the daemon has admitted it; or why it will not.
+  HostServer::OriginOf classify_peer = {};  // null: every client counts as the user
+  /// Called once: the agent runs, the socket is open and, for a spawned agent, the daemon has admitted it; or the error.
   std::move_only_function<void(Result<pid_t> host)> on_started = {};
-  /// The program has ended: its pid may be another's from now on.
+  /// The program has ended; the kernel may reuse its pid.
   std::function<void()> on_agent_exit = {};
-  /// Everything has been sent or given up: the host may be closed.
+  /// Everything has been sent or has timed out: the host may be closed.
   std::function<void()> on_finished = {};
 };
 
@@ -94,14 +94,14 @@ class Host {
   Result<void> start();
   /// Ends the agent; `on_finished` follows.
   void release(ReleaseAgent request);
-  /// After `on_finished`: leaves the daemon, gives the user's terminal back and removes the host's files. Connected
-  /// clients stay until the host is destroyed.
+  /// After `on_finished`: disconnects from the daemon, restores the user's terminal and removes the host's files.
+  /// Clients stay connected until the host is destroyed.
   void close();
 
   [[nodiscard]] pid_t agent_pid() const;
-  /// How the agent has ended.
+  /// The agent's exit status.
   [[nodiscard]] const pty::ExitStatus& status() const;
-  /// Why the agent has been running without the relay; empty when it has not.
+  /// The error that stopped the link to the daemon; empty without one.
   [[nodiscard]] const std::string& error() const;
 
  private:

@@ -29,7 +29,7 @@ HostProcess::HostProcess(net::AsioLoop& loop, HostOptions options, client::Outbo
       host_{{.loop = loop_, .network = network_, .random = random_, .outbox = outbox}, complete(std::move(options))} {}
 
 HostOptions HostProcess::complete(HostOptions options) {
-  options.classify_peer = make_classifier(options.places);
+  options.classify_peer = make_classifier(options.paths);
   options.open_user_terminal =
       [this](pty::UserTerminalListener& listener) -> Result<std::unique_ptr<pty::UserTerminal>> {
     if (!pty::UserTerminal::is_one()) return nullptr;
@@ -42,7 +42,7 @@ HostOptions HostProcess::complete(HostOptions options) {
 
 Result<pty::ExitStatus> HostProcess::run() {
   std::unique_ptr<pty::ForwardedSignals> forwarded;
-  if (headless_) {  // before the program is started: it must not miss one
+  if (headless_) {  // before the program starts, so that it misses no signal
     forwarded = RELAY_TRY(pty::ForwardedSignals::open());
     on_agent_exit_ = [&forwarded] { forwarded->stop(); };
   }

@@ -1,4 +1,4 @@
-/// A host on this machine: real sockets, signals, the user's terminal and the kernel's knowledge of its clients.
+/// A host on this machine: real sockets, signals and user terminal; the kernel identifies its clients.
 ///
 /// Invariants: signals to a headless host reach its program; otherwise SIGTERM, SIGINT and SIGHUP end the agent.
 /// Ownership: borrows loop and outbox, which outlive it; only `run` uses the outbox. Threading: loop thread only.
@@ -18,7 +18,7 @@ class HostProcess {
  public:
   HostProcess(net::AsioLoop& loop, HostOptions options, client::Outbox& outbox);
 
-  /// Runs until the agent has ended, and returns how. The loop is stopped then.
+  /// Runs until the agent has ended, then stops the loop. Returns the exit status.
   Result<pty::ExitStatus> run();
   [[nodiscard]] const std::string& error() const { return host_.error(); }
 

@@ -71,7 +71,7 @@ TEST_F(HostTest, DeliveryToIdleAgentIsTypedSubmittedAndReceipted) {
   EXPECT_TRUE(agent_has("build the tree"));
   EXPECT_TRUE(agent->prompts().front().starts_with("Relay message from Alice ["));
   EXPECT_EQ(written, (Lines{"paste", "enter"}));
-  EXPECT_EQ(receipts(), (Lines{"accepted", "accepted written", "delivered submitted: the agent began to work"}));
+  EXPECT_EQ(receipts(), (Lines{"accepted", "accepted written", "delivered submitted: the agent started to work"}));
 }
 
 TEST_F(HostTest, DeliveriesAreTypedOneTurnAfterTheOther) {
@@ -93,9 +93,9 @@ TEST_F(HostTest, NothingIsTypedIntoDraftOfUser) {
   loop.advance(60s);
   EXPECT_TRUE(written.empty());
   EXPECT_EQ(agent->composer(), "half a line");
-  const auto told = receipts();
-  ASSERT_FALSE(told.empty());
-  EXPECT_TRUE(told.back().starts_with("deferred: ")) << told.back();
+  const auto all = receipts();
+  ASSERT_FALSE(all.empty());
+  EXPECT_TRUE(all.back().starts_with("deferred: ")) << all.back();
 
   user->type(testing::kUserEnter);
   loop.advance(10s);
@@ -213,12 +213,12 @@ TEST_F(HostTest, OutcomeOfBeforeCrashIsReportedAgain) {
   deliver("d1", "build the tree");
   loop.advance(5s);
   EXPECT_TRUE(written.empty());
-  EXPECT_EQ(receipts(), Lines{"delivered submitted: the agent began to work"});
+  EXPECT_EQ(receipts(), Lines{"delivered submitted: the agent started to work"});
 }
 
 TEST_F(HostTest, CommandOfAgentIsSentOnce) {
   start_idle();
-  agent->will_say("@relay:Alice done here");
+  agent->set_reply("@relay:Alice done here");
   user->type("go");
   loop.advance(200ms);
   user->type(testing::kUserEnter);
@@ -252,9 +252,9 @@ TEST_F(HostTest, DeliveryThatAgentDidNotTakeIsInDoubtWhenItEnds) {
   loop.advance(5s);
   EXPECT_TRUE(finished);
   EXPECT_EQ(host->status().shell_code(), 3);
-  const auto told = receipts();
-  ASSERT_FALSE(told.empty());
-  EXPECT_EQ(told.back(), "in_doubt: the agent ended while it was being typed");
+  const auto all = receipts();
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all.back(), "in_doubt: the agent ended while it was being typed");
 }
 
 TEST_F(HostTest, OutputReachesUserUnchangedAndSlowTerminalPausesProgram) {
@@ -266,7 +266,7 @@ TEST_F(HostTest, OutputReachesUserUnchangedAndSlowTerminalPausesProgram) {
   const auto before = user->output().size();
   user->type("y");
   loop.advance(1s);
-  EXPECT_EQ(user->output().size(), before) << "the program goes on drawing";
+  EXPECT_EQ(user->output().size(), before) << "the program continues to draw";
   user->set_slow(false);
   loop.advance(1s);
   EXPECT_GT(user->output().size(), before);

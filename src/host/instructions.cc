@@ -45,7 +45,7 @@ constexpr std::string_view kSkill =
     "thread:\n"
     "`@relay:Alice 8080`. With several questions open, name the thread of the one you answer.\n";
 
-std::string filled(std::string_view pattern, std::string_view text, std::string_view file) {
+std::string expand(std::string_view pattern, std::string_view text, std::string_view file) {
   std::string quoted;
   text::append_json_string(quoted, text);
   const std::pair<std::string_view, std::string_view> values[] = {
@@ -74,10 +74,10 @@ std::string_view skill_text() { return kSkill; }
 void instruct(pty::Command& command, const profiles::Instructions& rules, std::string_view text,
               std::string_view file) {
   auto at = command.argv.begin() + 1;
-  for (const auto& argument : rules.arguments) at = command.argv.insert(at, filled(argument, text, file)) + 1;
+  for (const auto& argument : rules.arguments) at = command.argv.insert(at, expand(argument, text, file)) + 1;
   for (const auto& [name, value] : rules.environment)
     if (!(file.empty() && value.contains("{file}")) && pty::variable(command.environment, name).empty())
-      pty::set_variable(command.environment, name, filled(value, text, file));
+      pty::set_variable(command.environment, name, expand(value, text, file));
 }
 
 }  // namespace relay::host

@@ -1,8 +1,8 @@
-/// How an agent learns of the relay at its start, without text on its screen: by arguments and variables of its
-///   program.
+/// Gives an agent the relay's instructions at its start, by arguments and environment variables of its program and
+/// without text on its screen.
 ///
-/// The profile names the least intrusive ones. Nothing of the user's is overwritten, and where the profile names none
-/// nothing is done (`agent-relay skill` prints the text for the user).
+/// The profile names the arguments and variables. Settings of the user are not overwritten. Without such rules nothing
+/// is added; `agent-relay skill` prints the text.
 #pragma once
 
 #include <string>
@@ -13,11 +13,12 @@
 
 namespace relay::host {
 
-/// What every agent should know, in markdown.
+/// The instructions, in markdown.
 std::string_view skill_text();
 
-/// Adds what the profile names right behind the program. `{text}`, `{quoted}` (as a JSON string) and `{file}` (a
-/// file that holds the text) are replaced; without a file what would name it is left out. A variable that is set stays.
+/// Adds the arguments directly after the program, and the variables. `{text}`, `{quoted}` (a JSON string) and `{file}`
+/// (a file that holds the text) are replaced; without a file a variable that needs it is left out. Variables that are
+/// set stay.
 void instruct(pty::Command& command, const profiles::Instructions& rules, std::string_view text, std::string_view file);
 
 }  // namespace relay::host

@@ -42,11 +42,11 @@ std::string example_with(std::string_view words) {
   return {};
 }
 
-/// All that is heard in `text`, as commands.
+/// The messages that `text` sends.
 std::vector<commands::SendCommand> commands_in(std::string_view text) {
   std::vector<commands::SendCommand> all;
-  for (auto& heard : commands::extract(text)) {
-    auto* command = std::get_if<commands::SendCommand>(&heard);
+  for (auto& each : commands::extract(text)) {
+    auto* command = std::get_if<commands::SendCommand>(&each);
     EXPECT_NE(command, nullptr) << text;
     if (command == nullptr) continue;
     command->location = {};
@@ -87,7 +87,7 @@ TEST(Skill, ShowsExampleOfRequestAndReply) {
   EXPECT_EQ(example_with("--ask"),
             "$ agent-relay send --ask Bob \"which port does the server use?\" --timeout 2m\n8080\n");
 
-  const auto asked = example_with("(answer expected:");
+  const auto example = example_with("(answer expected:");
   const net::testing::TemporaryDirectory directory;
   MessageFiles texts{directory.path(), {"messages"}};
   const IncomingMessage question{.from = "Alice",
@@ -97,9 +97,9 @@ TEST(Skill, ShowsExampleOfRequestAndReply) {
                                  .body = "which port does the server use?",
                                  .answer_expected = true};
   const auto shown = text_for_agent(question, 8'000, texts) + "\n";
-  ASSERT_TRUE(asked.starts_with(shown)) << asked << "is not what an agent is shown:\n" << shown;
+  ASSERT_TRUE(example.starts_with(shown)) << example << "is not what an agent is shown:\n" << shown;
   EXPECT_TRUE(commands_in(shown).empty());
-  EXPECT_EQ(commands_in(asked),
+  EXPECT_EQ(commands_in(example),
             (std::vector{commands::SendCommand{.to = "Alice", .thread = "ask-1f", .body = "8080"}}));
 
   ASSERT_TRUE(skill_text().contains("`@relay:Alice 8080`"));

@@ -19,8 +19,8 @@ namespace relay::host {
 namespace {
 
 constexpr Millis kEndGrace{5'000};
-constexpr Millis kLastOutput{250};    // for the transcript of an agent that has ended
-constexpr Millis kMaxGoodbye{2'000};  // for a handshake or answers that are pending when the agent has ended
+constexpr Millis kLastOutputDelay{250};  // for the transcript after the agent's exit
+constexpr Millis kByeTimeout{2'000};     // for a pending handshake or pending acks
 
 }  // namespace
 
@@ -45,23 +45,23 @@ void SessionEnd::on_exit(const pty::ExitStatus& status) {
   if (auto* const user = parts_.terminal.user()) user->leave_raw();
   parts_.answers.on_agent_exit();
   parts_.server.on_exit(status.shell_code());
-  bye_ = goodbye_of(status, released_);
+  bye_ = make_bye(status, released_);
   bye_.ended_at = loop_.now().wall;
   const bool has_transcript = !parts_.adapter.capabilities().output.empty();
-  timer_ = loop_.after(has_transcript ? kLastOutput : Millis{0}, [this] { begin_leaving(); });
+  timer_ = loop_.after(has_transcript ? kLastOutputDelay : Millis{0}, [this] { start_leaving(); });
 }
 
-void SessionEnd::begin_leaving() {
+void SessionEnd::start_leaving() {
   parts_.pipeline.on_agent_exit();
   parts_.adapter.on_agent_exit();
   leaving_ = true;
   parts_.session.link().retry_now();
-  if (!is_in_handshake() && !awaits_answers()) return leave();
-  timer_ = loop_.after(kMaxGoodbye, [this] { leave(); });
+  if (!is_in_handshake() && !awaits_acks()) return leave();
+  timer_ = loop_.after(kByeTimeout, [this] { leave(); });
 }
 
-/// Callers that wait for a message of the agent learn of its last one.
-bool SessionEnd::awaits_answers() const { return parts_.session.is_ready() && parts_.executor.has_unanswered(); }
+/// The agent's last messages should be stored before the BYE.
+bool SessionEnd::awaits_acks() const { return parts_.session.is_ready() && parts_.executor.has_unacknowledged(); }
 
 bool SessionEnd::is_in_handshake() const {
   const auto state = parts_.session.link().state();
@@ -69,7 +69,7 @@ bool SessionEnd::is_in_handshake() const {
 }
 
 void SessionEnd::leave_if_done() {
-  if (leaving_ && !awaits_answers())
+  if (leaving_ && !awaits_acks())
     loop_.post([this, alive = lifetime_.watch()] {
       if (alive) leave();
     });
@@ -84,7 +84,7 @@ void SessionEnd::leave() {
   });
 }
 
-/// The daemon may be away, or die before it has stored the BYE. It removes the record once the end is durable.
+/// The daemon may be offline, or die before it has stored the BYE. It removes the record once the end is durable.
 void SessionEnd::write_record() {
   const auto& link = parts_.session.link();
   if (link.session().id.empty()) return;

@@ -1,9 +1,9 @@
 /// How an agent's session ends: the program exits, its last output is read, the daemon gets a BYE, the host finishes.
 ///
-///     running ──exit──▶ reading ──kLastOutput──▶ leaving ──handshake done, sends answered, or kMaxGoodbye──▶ finished
+///     running ──exit──▶ reading ──kLastOutputDelay──▶ leaving ──handshake done, sends acked, or kByeTimeout──▶ finished
 ///
-/// Invariants: `on_finished` is called once. A record of the end is on disk before the BYE, so that it is not lost when
-///   the daemon is away.
+/// Invariants: `on_finished` is called once. The record of the end is on disk before the BYE, so that it survives while
+///   the daemon is offline.
 /// Ownership: borrows its parts, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -43,26 +43,26 @@ class SessionEnd {
     DaemonSession& session;
     CommandExecutor& executor;
   };
-  /// `records`: the directory of the record of the end.
+  /// `records`: the directory for the record of the end.
   SessionEnd(net::EventLoop& loop, std::string agent, std::string records, Parts parts)
       : loop_{loop}, agent_{std::move(agent)}, records_{std::move(records)}, parts_{parts} {}
 
-  /// `on_exit`: the program has ended; `on_finished`: everything has been sent or given up.
+  /// `on_exit`: the program has ended; `on_finished`: everything has been sent or has timed out.
   void observe(std::function<void()> on_exit, std::function<void()> on_finished);
-  /// Ends the program for that reason; the first one counts.
+  /// Ends the program; the first reason counts.
   void release(ReleaseAgent request);
   void end_program();
   void on_exit(const pty::ExitStatus& status);
-  /// Finishes when nothing is left to wait for.
+  /// Finishes when nothing is pending.
   void leave_if_done();
 
   [[nodiscard]] bool has_exited() const { return exited_; }
   [[nodiscard]] const pty::ExitStatus& status() const { return status_; }
 
  private:
-  [[nodiscard]] bool awaits_answers() const;
+  [[nodiscard]] bool awaits_acks() const;
   [[nodiscard]] bool is_in_handshake() const;
-  void begin_leaving();
+  void start_leaving();
   void leave();
   void write_record();
 

@@ -1,8 +1,8 @@
-/// What a host or a daemon and the process that starts it in the background agree on.
+/// The protocol between a host or daemon and the process that starts it in the background.
 ///
-/// The request travels in environment variables, not in arguments, which every user of the machine can read. On the
-/// given descriptor the started process writes one line, `ready PID` or `error: SENTENCE`, and closes it. A daemon that
-/// finds another one running writes `running: SENTENCE`.
+/// Environment variables carry the request, because every user of the machine can read arguments. The started process
+/// writes one line to kReadyFd, `ready PID` or `error: SENTENCE`, and closes it. A daemon that finds another one running
+/// writes `running: SENTENCE`.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ inline constexpr std::string_view kTeamVariable = "AGENT_RELAY_SPAWN_TEAM";
 
 inline constexpr int kReadyFd = 3;
 inline constexpr std::string_view kReadyPrefix = "ready ";
-inline constexpr std::string_view kErrorWord = "error: ";
-inline constexpr std::string_view kRunningWord = "running: ";
+inline constexpr std::string_view kErrorPrefix = "error: ";
+inline constexpr std::string_view kRunningPrefix = "running: ";
 
 }  // namespace relay::host

@@ -11,15 +11,16 @@
 namespace relay::host {
 namespace {
 
-constexpr char kEnd = '\0';  // of a field
+constexpr char kFieldEnd = '\0';
 
-struct Words {
-  std::string all;
+/// The fields of a command without blanks.
+struct CommandText {
+  std::string text;
 
-  void add(std::string_view text) {
-    std::ranges::copy_if(text, std::back_inserter(all),
+  void add(std::string_view field) {
+    std::ranges::copy_if(field, std::back_inserter(text),
                          [](char c) { return c != ' ' && c != '\t' && c != '\r' && c != '\n'; });
-    all += kEnd;
+    text += kFieldEnd;
   }
   void operator()(const commands::SendCommand& command) {
     for (const auto* each : {&command.to, &command.body}) add(*each);
@@ -30,48 +31,48 @@ struct Words {
   }
   void operator()(const commands::ReleaseCommand& release) { add(release.name); }
   void operator()(const commands::TopicChange& change) { add(change.topic + (change.subscribe ? "+" : "-")); }
-  void operator()(const commands::SendFileCommand& trigger) { add(trigger.id); }
+  void operator()(const commands::SendFileCommand& file) { add(file.id); }
   void operator()(const commands::SummaryBlock& summary) { add(json::serialize(summary.content)); }
   void operator()(const commands::SessionEndBlock& end) { add(json::serialize(end.content)); }
-  void operator()(const commands::CommandError& mistake) { add(mistake.reason); }
+  void operator()(const commands::CommandError& error) { add(error.reason); }
 };
 
 }  // namespace
 
-TurnCommands::Digest TurnCommands::digest_of(const commands::Command& utterance) {
-  Words words{.all = std::to_string(utterance.index()) + kEnd};
-  std::visit(words, utterance);
-  return sha256(words.all);
+TurnCommands::Digest TurnCommands::digest_of(const commands::Command& command) {
+  CommandText fields{.text = std::to_string(command.index()) + kFieldEnd};
+  std::visit(fields, command);
+  return sha256(fields.text);
 }
 
-void TurnCommands::add(std::deque<Digest>& said, const Digest& what) {
-  if (said.size() >= kMaxCommands) said.pop_front();
-  said.push_back(what);
+void TurnCommands::add(std::deque<Digest>& digests, const Digest& digest) {
+  if (digests.size() >= kMaxCommands) digests.pop_front();
+  digests.push_back(digest);
 }
 
-bool TurnCommands::take(std::deque<Digest>& said, const Digest& what) {
-  const auto found = std::ranges::find(said, what);
-  if (found == said.end()) return false;
-  said.erase(found);
+bool TurnCommands::take(std::deque<Digest>& digests, const Digest& digest) {
+  const auto found = std::ranges::find(digests, digest);
+  if (found == digests.end()) return false;
+  digests.erase(found);
   return true;
 }
 
-void TurnCommands::begin_turn() {
-  by_record_.clear();
+void TurnCommands::start_turn() {
+  by_transcript_.clear();
   by_screen_.clear();
 }
 
-bool TurnCommands::accept_from_transcript(const commands::Command& utterance) {
-  const auto what = digest_of(utterance);
-  if (take(by_screen_, what)) return false;
-  add(by_record_, what);
+bool TurnCommands::accept_from_transcript(const commands::Command& command) {
+  const auto digest = digest_of(command);
+  if (take(by_screen_, digest)) return false;
+  add(by_transcript_, digest);
   return true;
 }
 
-bool TurnCommands::accept_from_screen(const commands::Command& utterance, bool replaces_record) {
-  const auto what = digest_of(utterance);
-  if (take(by_record_, what) || !replaces_record) return false;
-  add(by_screen_, what);
+bool TurnCommands::accept_from_screen(const commands::Command& command, bool replaces_transcript) {
+  const auto digest = digest_of(command);
+  if (take(by_transcript_, digest) || !replaces_transcript) return false;
+  add(by_screen_, digest);
   return true;
 }
 

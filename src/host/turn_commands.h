@@ -1,7 +1,7 @@
-/// The commands the agent wrote in the current turn, by its transcript and by its screen, so that none is executed
-/// twice when one source replaces the other in the middle of a turn.
+/// The commands of the current turn by source, transcript or screen, so that none is executed twice when one source
+/// replaces the other during a turn.
 ///
-/// Why by text: the same command has different positions in transcript and screen, and is wrapped on one of them.
+/// Why by text: a command has different positions in transcript and screen, and the screen wraps it.
 /// Threading: loop thread only.
 #pragma once
 
@@ -18,21 +18,21 @@ class TurnCommands {
  public:
   static constexpr std::size_t kMaxCommands = 256;
 
-  void begin_turn();
-  /// True when it is to be executed: the screen did not show it first. An agent may write the same command twice.
-  bool accept_from_transcript(const commands::Command& utterance);
-  /// Likewise. `replaces_record`: the screen is the source now; otherwise it only repeats the transcript.
-  bool accept_from_screen(const commands::Command& utterance, bool replaces_record);
+  void start_turn();
+  /// True when the command must be executed: it was not accepted from the screen. An agent may write it twice.
+  bool accept_from_transcript(const commands::Command& command);
+  /// Likewise. `replaces_transcript`: the screen is the source; otherwise it only repeats the transcript.
+  bool accept_from_screen(const commands::Command& command, bool replaces_transcript);
 
  private:
   using Digest = std::array<std::uint8_t, 32>;
-  static Digest digest_of(const commands::Command& utterance);
+  static Digest digest_of(const commands::Command& command);
 
-  static void add(std::deque<Digest>& said, const Digest& what);
-  /// True, once, for a command that is listed there.
-  static bool take(std::deque<Digest>& said, const Digest& what);
+  static void add(std::deque<Digest>& digests, const Digest& digest);
+  /// Removes one; true when there was one.
+  static bool take(std::deque<Digest>& digests, const Digest& digest);
 
-  std::deque<Digest> by_record_, by_screen_;
+  std::deque<Digest> by_transcript_, by_screen_;
 };
 
 }  // namespace relay::host

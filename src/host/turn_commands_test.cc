@@ -15,7 +15,7 @@ TEST(TurnCommands, CommandOfTranscriptIsRecognizedWrappedOnScreen) {
   EXPECT_TRUE(turn.accept_from_screen(message_to("Carol", "look at src/auth/session.cpp, please"), true));
   EXPECT_FALSE(turn.accept_from_screen(message_to("Bob", "look at src/auth/\nsession.cpp,  please"), true));
   EXPECT_TRUE(turn.accept_from_screen(message_to("Bob", "look at src/auth/session.cpp, please"), true))
-      << "said a second time";
+      << "written a second time";
 }
 
 TEST(TurnCommands, CommandOfScreenIsNotExecutedAgainFromTranscript) {
@@ -23,24 +23,24 @@ TEST(TurnCommands, CommandOfScreenIsNotExecutedAgainFromTranscript) {
   const auto command = message_to("Bob", "the build is green");
   EXPECT_TRUE(turn.accept_from_screen(command, true));
   EXPECT_FALSE(turn.accept_from_transcript(command));
-  EXPECT_TRUE(turn.accept_from_transcript(command)) << "said a second time";
+  EXPECT_TRUE(turn.accept_from_transcript(command)) << "written a second time";
   EXPECT_FALSE(turn.accept_from_screen(command, false));
 }
 
-TEST(TurnCommands, CommandOnTheScreenBesideARecordIsNeitherCarriedOutNorRemembered) {
+TEST(TurnCommands, ScreenBesideTranscriptIsIgnored) {
   TurnCommands turn;
   const auto command = message_to("Bob", "the build is green");
   EXPECT_FALSE(turn.accept_from_screen(command, false));
   EXPECT_TRUE(turn.accept_from_transcript(command));
 }
 
-TEST(TurnCommands, NextTurnMaySayTheSame) {
+TEST(TurnCommands, NextTurnMayRepeatCommand) {
   TurnCommands turn;
   const commands::Command release = commands::ReleaseCommand{.name = "Dev"};
   turn.accept_from_transcript(release);
-  turn.begin_turn();
+  turn.start_turn();
   EXPECT_TRUE(turn.accept_from_screen(release, true));
-  turn.begin_turn();
+  turn.start_turn();
   EXPECT_TRUE(turn.accept_from_transcript(release));
 }
 

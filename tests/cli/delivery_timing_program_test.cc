@@ -47,7 +47,7 @@ TEST_F(DeliveryTiming, KeysTypedAfterTextEraseItAndItIsTypedLater) {
   read_terminals_for(kLongGap + 1s);
   EXPECT_EQ(typed("Bob", '\r'), 0u) << "the line is the user's now";
   EXPECT_EQ(count("Bob", "paste"), 1u) << "nothing is typed over a draft";
-  EXPECT_TRUE(trace_of(id).contains("the user began to type; it was erased and is typed later"))
+  EXPECT_TRUE(trace_of(id).contains("the user started to type; it was erased and is typed later"))
       << trace_of(id).history;
   bob.type("\r");
   EXPECT_TRUE(reaches_state(id, "delivered")) << trace_of(id).history;

@@ -113,7 +113,7 @@ TEST_F(Native, DraftIsUntouched) {
 TEST_F(Native, NextMessageModeArrivesWithUserPrompt) {
   auto& bob = start_claude();
   const auto id = send("Bob", "by the way", {"--mode", "next-message"});
-  ASSERT_TRUE(is_pending_because(id, "it waits for the agent's next prompt"));
+  ASSERT_TRUE(is_pending_because(id, "it is pending until the agent's next prompt"));
   bob.type("what now?\r");
   ASSERT_TRUE(is_seen(id)) << trace_of(id).history;
   EXPECT_EQ(model_inputs("UserPromptSubmit"), Texts{delivered_line(id, "by the way")});
@@ -124,7 +124,7 @@ TEST_F(Native, NextMessageModeArrivesWithUserPrompt) {
 TEST_F(Native, NextToolCallModeArrivesWithToolResult) {
   auto& bob = start_claude();
   const auto id = send("Bob", "mind the cache", {"--mode", "next-tool-call"});
-  ASSERT_TRUE(is_pending_because(id, "it waits for the agent's next tool call"));
+  ASSERT_TRUE(is_pending_because(id, "it is pending until the agent's next tool call"));
   bob.type("just talk\r");
   ASSERT_TRUE(until([&] { return count("Bob", "replied") == 1; }));
   EXPECT_TRUE(model_inputs("PostToolUse").empty());

@@ -85,7 +85,7 @@ SimHostPlan HostSimulation::draw_host(std::size_t index) {
   if (chance(50)) plan.max_turn = milliseconds{1 + random_.below(6'000)};
   if (chance(40)) plan.tears_frame = random_.below(60);
   if (chance(20)) plan.loses_enter = random_.below(60);
-  if (chance(50)) plan.turn_asks = 1 + random_.below(50);
+  if (chance(50)) plan.opens_dialog_in_turn = 1 + random_.below(50);
   if (chance(20)) plan.paste_meets_dialog = random_.below(40);
   if (plan.native && chance(40)) plan.inbox_fails = random_.below(60);
   if (!plan.native && chance(40)) plan.replies = random_.below(60);

@@ -193,7 +193,7 @@ host::testing::FakeAgent::Options SimHost::agent_options() {
   options.turn = [this] { return Millis{50} + within(plan_.max_turn); };
   options.tears_frame = [this] { return chance(plan_.tears_frame); };
   options.loses_enter = [this] { return !recovering_ && chance(plan_.loses_enter); };
-  options.turn_asks = [this] { return !recovering_ && chance(plan_.turn_asks); };
+  options.opens_dialog_in_turn = [this] { return !recovering_ && chance(plan_.opens_dialog_in_turn); };
   options.paste_meets_dialog = [this] { return !recovering_ && chance(plan_.paste_meets_dialog); };
   options.dialog_command = [this] { return format("step{}x", ++dialogs_); };
   options.on_dialog_closed = [this](const std::string& command, bool approved, bool) {
@@ -263,7 +263,7 @@ void SimHost::record_prompt(const std::string& prompt, std::string_view by) {
   const auto number = checker_.on_send({plan_.name, "Tool0", "", false});
   checker_.on_unconfirmed(number);
   ++counts_.sent_by_agent;
-  process_->agent->will_say(format("@relay:Tool0 {}", HistoryChecker::body_of(number)));
+  process_->agent->set_reply(format("@relay:Tool0 {}", HistoryChecker::body_of(number)));
 }
 
 void SimHost::record_taken(std::uint64_t number, std::string_view by) {
@@ -353,7 +353,7 @@ void SimHost::act() {
       return;
     case 5:
     case 6:
-      if (plan_.turn_asks > 0) process_->agent->open_dialog();
+      if (plan_.opens_dialog_in_turn > 0) process_->agent->open_dialog();
       return;
     default:
       if (dialog) type(random_.below(2) == 0 ? host::testing::kUserEnter : host::testing::kUserEscape);
@@ -405,7 +405,7 @@ void SimHost::recover() {
 }
 
 bool SimHost::is_undisturbed() const {
-  return !plan_.user_types && counts_.deaths == 0 && plan_.loses_enter == 0 && plan_.turn_asks == 0 &&
+  return !plan_.user_types && counts_.deaths == 0 && plan_.loses_enter == 0 && plan_.opens_dialog_in_turn == 0 &&
          plan_.paste_meets_dialog == 0 && !plan_.native;
 }
 

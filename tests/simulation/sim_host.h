@@ -37,7 +37,7 @@ struct SimHostPlan {
   milliseconds max_draw{20};  // until it draws what has changed
   milliseconds max_turn{1'500};
   // In hundreds.
-  std::uint64_t tears_frame = 0, loses_enter = 0, turn_asks = 0, paste_meets_dialog = 0;
+  std::uint64_t tears_frame = 0, loses_enter = 0, opens_dialog_in_turn = 0, paste_meets_dialog = 0;
   std::uint64_t inbox_fails = 0;
   std::uint64_t replies = 0;  // a turn ends with a relay command
   bool has_clients = false;   // of its socket

@@ -1,4 +1,4 @@
-/// Executes what clients of the host socket request.
+/// Executes the requests of host socket clients.
 ///
 /// Ownership: borrows its parts, which outlive it. Threading: loop thread only.
 #pragma once
@@ -46,7 +46,7 @@ class ClientRequests final : public HostService {
   void describe_state(text::JsonWriter& answer) const override;
   void explain(text::JsonWriter& answer) const override;
   void describe_prompts(text::JsonWriter& answer) const override;
-  [[nodiscard]] std::string why_no_terminal() const override;
+  [[nodiscard]] std::string no_terminal_reason() const override;
 
   void client_input(std::string_view bytes) override;
   void client_interrupt() override { client_input(profile_.typing.interrupt); }
@@ -55,7 +55,7 @@ class ClientRequests final : public HostService {
   void client_release(const ReleaseAgent& request) override;
 
   void hook_called(const hooks::HookEvent& event, std::uint64_t call, adapters::Adapter::HookReply reply) override;
-  void hook_closed(std::uint64_t call) override;
+  void hook_disconnected(std::uint64_t call) override;
   void fetch_messages(const FetchMessages& request, text::JsonWriter& answer) override;
   void answer_prompt(const AnswerPrompt& request, OnDone done) override;
   void show_dialog(const std::string& prompt) override;

@@ -13,7 +13,7 @@ constexpr std::string_view kEndedSuffix = ".ended";
 
 std::string ended_file(const std::string& session) { return format("{}{}", session, kEndedSuffix); }
 
-/// Null when there is none: reading makes nothing.
+/// Null without one: reading creates no directory.
 std::unique_ptr<DiskDirectory> find_directory(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return nullptr;
@@ -23,7 +23,7 @@ std::unique_ptr<DiskDirectory> find_directory(const std::string& path) {
 
 Result<protocol::EndedSession> parse_file(const std::string& file, std::string_view text) {
   auto ended = RELAY_TRY(protocol::parse_ended_session(text));
-  if (ended_file(ended.session) != file) return fail(format("it tells of the session {}", ended.session));
+  if (ended_file(ended.session) != file) return fail(format("it names the session {}", ended.session));
   return ended;
 }
 
@@ -51,7 +51,7 @@ std::vector<protocol::EndedSession> ended_sessions(const std::string& directory)
     if (found.size() >= kMaxEndedSessions) break;
     const auto text = disk->read(file, protocol::kMaxEndedSessionBytes);
     if (!text) {
-      log::warn("a record of an ended session is not read", {{"reason", text.error().message()}});
+      log::warn("cannot read the record of an ended session", {{"reason", text.error().message()}});
       continue;
     }
     auto ended = parse_file(file, text->value_or(""));
@@ -59,7 +59,7 @@ std::vector<protocol::EndedSession> ended_sessions(const std::string& directory)
       found.push_back(*std::move(ended));
       continue;
     }
-    log::warn("a record of an ended session is damaged and removed",
+    log::warn("removed a damaged record of an ended session",
               {{"file", disk->path() + "/" + file}, {"reason", ended.error().message()}});
     (void)disk->remove(file);
   }
@@ -70,7 +70,7 @@ void remove_ended_session(const std::string& directory, const std::string& sessi
   const auto disk = protocol::is_plain_session_id(session) ? find_directory(directory) : nullptr;
   if (!disk) return;
   (void)disk->remove(ended_file(session));
-  (void)disk->remove(ended_file(session) + ".new");  // of a host that was killed while it wrote
+  (void)disk->remove(ended_file(session) + ".new");  // of a host that was killed during the write
 }
 
 }  // namespace relay::host

@@ -1,4 +1,4 @@
-/// `hosts/<session>.ended`: how a session ended, written by its host for a daemon that may be away. docs/spec/host.md.
+/// `hosts/<session>.ended`: how a session ended, written by its host for a daemon that may be offline. docs/spec/host.md.
 ///
 /// Invariants: written whole or not at all, durable when `write_ended_session` has returned, for the owner alone, at
 ///   most protocol::kMaxEndedSessionBytes. The daemon removes a record once its end is durable.
@@ -16,8 +16,8 @@ namespace relay::host {
 /// `directory` is that of the hosts' records.
 Result<void> write_ended_session(const std::string& directory, const protocol::EndedSession& ended);
 
-/// The oldest kMaxEndedSessions; the rest is found by the next call. A file that cannot be read is reported in the log
-/// and left; one that is no such record is reported and removed.
+/// The oldest kMaxEndedSessions; the next call finds more. A file that cannot be read is logged and left; one that is no
+/// record is logged and removed.
 inline constexpr std::size_t kMaxEndedSessions = 1'000;
 std::vector<protocol::EndedSession> ended_sessions(const std::string& directory);
 

@@ -37,8 +37,8 @@ struct Resize {
 };
 /// One of the three.
 struct Input {
-  std::string data = {};                 // bytes as they are
-  std::vector<terminal::Key> keys = {};  // pressed as the program wants them
+  std::string data = {};                 // raw bytes
+  std::vector<terminal::Key> keys = {};  // encoded for the program's terminal modes
   std::string text = {};                 // pasted and submitted
 };
 /// The interrupt key of the program, as its profile has it.
@@ -48,19 +48,19 @@ struct ReleaseAgent {
   std::string by = "human";  // or `api`, or an agent's name
 };
 
-/// A hook call of the agent, answered when there is an answer, or when there will be none.
+/// A hook call of the agent. The response follows when the adapter has one or releases the hook.
 struct HookCall {
   hooks::HookEvent event = {};
 };
-/// The agent's pending messages: to read, or to take.
+/// Reads or takes the agent's pending messages.
 struct FetchMessages {
   bool take = false;
   std::size_t limit = kMaxFetch;
-  std::vector<std::string> ids = {};  // none: any
+  std::vector<std::string> ids = {};  // empty: any
 };
 struct ListPrompts {};
 struct AnswerPrompt {
-  std::string prompt = {};  // its short id, or the request's
+  std::string prompt = {};  // its short id or its request id
   adapters::PromptAnswer reply = {};
   std::string by = "human";  // or `policy`, or an agent's name
   bool timed_out = false;    // denied because no answer came
@@ -74,12 +74,12 @@ using RequestParams = std::variant<Describe, Explain, Watch, ShowScreen, Attach,
                                    HookCall, FetchMessages, ListPrompts, AnswerPrompt, ShowDialog>;
 
 struct Request {
-  std::string method;  // `method`
-  std::string id;      // may be empty
+  std::string method;
+  std::string id;  // may be empty
   RequestParams params;
 };
 
-/// The error is a sentence for the client.
+/// The error message is for the client.
 Result<Request> parse_request(std::string_view json);
 
 }  // namespace relay::host

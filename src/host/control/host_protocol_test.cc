@@ -7,11 +7,11 @@
 namespace relay::host {
 namespace {
 
-template <typename Wanted>
-Wanted wish(std::string_view text) {
+template <typename Params>
+Params params(std::string_view text) {
   const auto request = parse_request(text);
   EXPECT_TRUE(request) << text;
-  return request ? std::get<Wanted>(request->params) : Wanted{};
+  return request ? std::get<Params>(request->params) : Params{};
 }
 std::string error_of(std::string_view text) {
   const auto request = parse_request(text);
@@ -19,20 +19,20 @@ std::string error_of(std::string_view text) {
 }
 
 TEST(HostProtocol, RequestIsParsed) {
-  const auto attach = wish<Attach>(R"({"method":"attach","id":"7","mode":"drive","columns":80,"rows":24})");
+  const auto attach = params<Attach>(R"({"method":"attach","id":"7","mode":"drive","columns":80,"rows":24})");
   EXPECT_TRUE(attach.drive);
   EXPECT_EQ(attach.size.columns, 80);
-  EXPECT_TRUE(wish<ShowScreen>(R"({"method":"screen","format":"ansi"})").ansi);
-  EXPECT_EQ(wish<Input>(R"({"method":"input","keys":["Escape","y"]})").keys.size(), 2u);
-  EXPECT_EQ(wish<Input>(R"({"method":"input","data":"\u0003"})").data, "\x03");
-  EXPECT_EQ(wish<ReleaseAgent>(R"({"method":"release","reason":"done"})").reason, "done");
-  EXPECT_EQ(wish<ReleaseAgent>(R"({"method":"release"})").by, "human");
-  EXPECT_EQ(wish<ReleaseAgent>(R"({"method":"release","by":"Alice"})").by, "Alice");
+  EXPECT_TRUE(params<ShowScreen>(R"({"method":"screen","format":"ansi"})").ansi);
+  EXPECT_EQ(params<Input>(R"({"method":"input","keys":["Escape","y"]})").keys.size(), 2u);
+  EXPECT_EQ(params<Input>(R"({"method":"input","data":"\u0003"})").data, "\x03");
+  EXPECT_EQ(params<ReleaseAgent>(R"({"method":"release","reason":"done"})").reason, "done");
+  EXPECT_EQ(params<ReleaseAgent>(R"({"method":"release"})").by, "human");
+  EXPECT_EQ(params<ReleaseAgent>(R"({"method":"release","by":"Alice"})").by, "Alice");
   EXPECT_EQ(parse_request(R"({"method":"describe","id":"7"})")->id, "7");
 }
 
 TEST(HostProtocol, UnknownRequestIsExplained) {
-  EXPECT_EQ(error_of(R"({"method":"dance"})"), "a host does not know the method dance");
+  EXPECT_EQ(error_of(R"({"method":"dance"})"), "unknown method dance");
   EXPECT_EQ(error_of("{}"), "`method` is missing");
   EXPECT_EQ(error_of(R"({"method":"attach","mode":"own","columns":1,"rows":1})"), "mode must be view or drive");
   EXPECT_EQ(error_of(R"({"method":"attach","mode":"view","columns":0,"rows":-4})"),

@@ -25,7 +25,7 @@ std::optional<HostRecord> read_record(const fs::path& path) {
   std::ifstream file{path, std::ios::binary};
   auto record = parse_record(std::string{std::istreambuf_iterator<char>{file}, {}});
   if (!record) return std::nullopt;
-  record->id = path.stem().string();  // its files are found by this id, whatever the record says
+  record->id = path.stem().string();  // the file name has the id, not the content
   return *std::move(record);
 }
 
@@ -41,7 +41,7 @@ Result<void> replace_record(const std::string& directory, const HostRecord& reco
   return disk->replace(name, name + ".new");
 }
 
-bool same_letters(std::string_view a, std::string_view b) {
+bool equals_ignore_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
@@ -85,30 +85,30 @@ void write_record(text::JsonWriter& out, const HostRecord& record) {
 
 Result<HostRecord> parse_record(std::string_view text) {
   const auto object = RELAY_TRY(parse_json_object(text));
-  const auto word = [&](std::string_view name) { return string_member(object, name).value_or(""); };
+  const auto string = [&](std::string_view name) { return string_member(object, name).value_or(""); };
   const auto number = [&](std::string_view name) { return integer_member(object, name).value_or(0); };
   HostRecord record;
-  record.id = word("id");
-  record.name = word("name");
+  record.id = string("id");
+  record.name = string("name");
   record.pid = static_cast<pid_t>(number("hostPid"));
   record.agent_pid = static_cast<pid_t>(number("pid"));
   record.start = static_cast<std::uint64_t>(number("hostStart"));
   record.agent_start = static_cast<std::uint64_t>(number("start"));
-  record.boot_id = word("bootId");
-  record.cli = word("cli");
-  record.profile = word("profile");
-  record.socket = word("socket");
-  record.working_directory = word("cwd");
+  record.boot_id = string("bootId");
+  record.cli = string("cli");
+  record.profile = string("profile");
+  record.socket = string("socket");
+  record.working_directory = string("cwd");
   record.started_at = number("startedAt");
   record.detached = bool_member(object, "detached").value_or(false);
   record.headless = bool_member(object, "headless").value_or(false);
   record.spawned = bool_member(object, "spawned").value_or(false);
-  record.spawner = word("spawner");
-  record.team = word("team");
-  record.model = word("model");
-  record.task = word("task");
-  record.version = word("version");
-  record.permission_mode = word("permissionMode");
+  record.spawner = string("spawner");
+  record.team = string("team");
+  record.model = string("model");
+  record.task = string("task");
+  record.version = string("version");
+  record.permission_mode = string("permissionMode");
   if (record.name.empty() || record.socket.empty()) return fail("a host's record needs name and socket");
   return record;
 }
@@ -127,7 +127,7 @@ RecordFile::~RecordFile() {
   if (!path_.empty()) fs::remove(path_, none);
 }
 
-std::string settings_of(const std::string& directory, const std::string& id) {
+std::string settings_path(const std::string& directory, const std::string& id) {
   return format("{}/{}.settings.json", directory, id);
 }
 
@@ -145,14 +145,14 @@ std::vector<HostRecord> recorded_hosts(const std::string& directory) {
 bool is_of_this_boot(const HostRecord& record) { return record.boot_id.empty() || record.boot_id == pty::boot_id(); }
 
 bool is_reachable(const std::string& directory, const HostRecord& record) {
-  const auto door = net::connect_now(record.socket);
-  const bool gone =
-      !door && (is(door.error(), net::Errc::ConnectionRefused) || is(door.error(), net::Errc::ForeignListener));
-  if (!gone) return true;
+  const auto connection = net::connect_now(record.socket);
+  if (connection ||
+      !(is(connection.error(), net::Errc::ConnectionRefused) || is(connection.error(), net::Errc::ForeignListener)))
+    return true;
   std::error_code none;
   fs::remove(format("{}/{}.json", directory, record.id), none);
-  fs::remove(settings_of(directory, record.id), none);
-  // Only a file named like a socket, whatever the record says.
+  fs::remove(settings_path(directory, record.id), none);
+  // Only a file named like a socket, because the record may be wrong.
   if (fs::path{record.socket}.filename().string().ends_with(record.id + ".sock")) fs::remove(record.socket, none);
   return false;
 }
@@ -163,11 +163,11 @@ std::vector<HostRecord> reachable_hosts(const std::string& directory) {
   return hosts;
 }
 
-std::optional<HostRecord> host_of(const std::string& directory, std::string_view name) {
+std::optional<HostRecord> find_host(const std::string& directory, std::string_view name) {
   auto hosts = reachable_hosts(directory);
   for (const bool exact : {true, false})
     for (auto host = hosts.rbegin(); host != hosts.rend(); ++host)
-      if (exact ? host->name == name : same_letters(host->name, name)) return std::move(*host);
+      if (exact ? host->name == name : equals_ignore_case(host->name, name)) return std::move(*host);
   return std::nullopt;
 }
 

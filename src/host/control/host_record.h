@@ -1,7 +1,7 @@
 /// `hosts/<id>.json`: how clients find a host socket. docs/spec/host.md lists the fields.
 ///
-/// Invariants: a record exists only while its socket listens, or after its host was killed; `reachable_hosts` then
-///   removes it. Written whole or not at all, for the owner alone.
+/// Invariants: a record exists while its socket listens, and after its host was killed until `reachable_hosts` removes
+///   it. Written whole or not at all, private to the owner.
 #pragma once
 
 #include <sys/types.h>
@@ -23,8 +23,8 @@ struct HostRecord {
   std::string name = {};  // of the agent
   pid_t pid = 0;          // of the host
   pid_t agent_pid = 0;
-  /// When those two processes started (pty::ProcessId), and in which boot: the record of a killed host stays, and the
-  /// kernel reuses the pids. 0 and empty: not known.
+  /// When those processes started (pty::ProcessId), and in which boot: the record of a killed host stays, and the kernel
+  /// reuses pids. 0 and empty: unknown.
   std::uint64_t start = 0;
   std::uint64_t agent_start = 0;
   std::string boot_id = {};
@@ -34,10 +34,10 @@ struct HostRecord {
   std::string working_directory = {};
   WallMs started_at = 0;
   bool detached = false;  // without a terminal of the user
-  bool headless = false;  // on the descriptors of its caller, without a terminal of ours
-  bool spawned = false;   // started by the daemon: others may type into it and end it
+  bool headless = false;  // on the descriptors of its caller, without a terminal of the host
+  bool spawned = false;   // started by the daemon: other agents may type into it and end it
   std::string spawner = {}, team = {}, model = {}, task = {};
-  std::string version = {}, permission_mode = {};  // of the agent CLI, as far as they are known
+  std::string version = {}, permission_mode = {};  // of the agent CLI; empty when unknown
 };
 
 /// Fills in the processes of the host and its agent.
@@ -46,7 +46,7 @@ void set_processes(HostRecord& record, pid_t host, pid_t agent);
 void write_record(text::JsonWriter& out, const HostRecord& record);
 Result<HostRecord> parse_record(std::string_view json);
 
-/// The file exists while this lives.
+/// Removes the file with its destruction.
 class RecordFile {
  public:
   static Result<RecordFile> write(const std::string& directory, const HostRecord& record);
@@ -62,18 +62,18 @@ class RecordFile {
 };
 
 /// The file beside the record that holds the settings of the agent for one run; removed with it.
-std::string settings_of(const std::string& directory, const std::string& id);
+std::string settings_path(const std::string& directory, const std::string& id);
 
-/// All records, oldest first; their hosts may be dead, or have not started their program yet (`agent_pid` is 0).
+/// All records, oldest first. A host may be dead, or not have started its program yet (`agent_pid` is 0).
 std::vector<HostRecord> recorded_hosts(const std::string& directory);
-/// False for a record of an earlier boot, whose pids mean nothing now.
+/// False for a record of an earlier boot, whose pids are invalid.
 bool is_of_this_boot(const HostRecord& record);
-/// Connects to its socket. When nothing listens there, the files of the host are removed.
+/// Connects to the host socket. When nothing listens, the files of the host are removed.
 bool is_reachable(const std::string& directory, const HostRecord& record);
 
-/// Those that have started their program and whose socket listens, oldest first. Files of killed hosts are removed.
+/// Hosts that have started their program and whose socket listens, oldest first. Removes the files of killed hosts.
 std::vector<HostRecord> reachable_hosts(const std::string& directory);
-/// The newest of that name; without an equal name, one that differs only in case.
-std::optional<HostRecord> host_of(const std::string& directory, std::string_view name);
+/// The newest host of that agent; without an exact match, one whose name differs only in case.
+std::optional<HostRecord> find_host(const std::string& directory, std::string_view name);
 
 }  // namespace relay::host

@@ -53,9 +53,9 @@ TEST_F(HostRecordTest, IsReadAsItWasWritten) {
 }
 
 TEST_F(HostRecordTest, OnlyListeningHostsAreFoundAndLeftoversRemoved) {
-  const auto door = net::bind_and_listen(directory.file("a.sock"));
+  const auto listener = net::bind_and_listen(directory.file("a.sock"));
   const auto younger = net::bind_and_listen(directory.file("c.sock"));
-  ASSERT_TRUE(door && younger);
+  ASSERT_TRUE(listener && younger);
   const auto first = RecordFile::write(directory.path(), record("a", "Bob", 1));
   const auto second = RecordFile::write(directory.path(), record("c", "Bob", 2));
   ASSERT_TRUE(first && second);
@@ -67,9 +67,9 @@ TEST_F(HostRecordTest, OnlyListeningHostsAreFoundAndLeftoversRemoved) {
   }
   EXPECT_EQ(reachable_hosts(directory.path()).size(), 2u);
   EXPECT_FALSE(std::filesystem::exists(directory.file("dead.json")));
-  EXPECT_EQ(host_of(directory.path(), "Bob")->id, "c") << "the youngest";
-  EXPECT_EQ(host_of(directory.path(), "bob")->id, "c");
-  EXPECT_FALSE(host_of(directory.path(), "Carol"));
+  EXPECT_EQ(find_host(directory.path(), "Bob")->id, "c") << "the youngest";
+  EXPECT_EQ(find_host(directory.path(), "bob")->id, "c");
+  EXPECT_FALSE(find_host(directory.path(), "Carol"));
 }
 
 TEST_F(HostRecordTest, HostIsListedOnceItsProgramHasStarted) {

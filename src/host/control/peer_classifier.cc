@@ -33,7 +33,7 @@ std::vector<Ancestor> ancestors_of(pid_t pid) {
     const auto process = pty::find_process(pid);
     if (!process) break;
     chain.push_back({.pid = pid,
-                     .door = pty::find_variable(pid, "AGENT_RELAY_HOST_SOCKET").value_or(""),
+                     .socket = pty::find_variable(pid, "AGENT_RELAY_HOST_SOCKET").value_or(""),
                      .start = process->id.start});
     pid = process->parent;
   }
@@ -43,18 +43,18 @@ std::vector<Ancestor> ancestors_of(pid_t pid) {
 }  // namespace
 
 protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<const AgentProcess> agents,
-                               std::span<const std::string> door_roots) {
+                               std::span<const std::string> socket_roots) {
   if (ancestors.empty()) return {};
   for (const auto& ancestor : ancestors) {
     const auto agent = std::ranges::find_if(agents, [&](const AgentProcess& one) {
       return one.pid == ancestor.pid && (one.start == 0 || one.start == ancestor.start);
     });
-    if (agent != agents.end()) return protocol::agent_origin(agent->agent, agent->door);
+    if (agent != agents.end()) return protocol::agent_origin(agent->agent, agent->socket);
   }
   for (const auto& ancestor : ancestors) {
-    if (!is_below_any(ancestor.door, door_roots)) continue;
-    const auto agent = std::ranges::find(agents, ancestor.door, &AgentProcess::door);
-    return protocol::agent_origin(agent != agents.end() ? agent->agent : std::string{}, ancestor.door);
+    if (!is_below_any(ancestor.socket, socket_roots)) continue;
+    const auto agent = std::ranges::find(agents, ancestor.socket, &AgentProcess::socket);
+    return protocol::agent_origin(agent != agents.end() ? agent->agent : std::string{}, ancestor.socket);
   }
   return protocol::user_origin();
 }
@@ -68,7 +68,7 @@ std::vector<std::string> host_directories(const std::string& projects) {
   return directories;
 }
 
-PeerClassifier::PeerClassifier(std::string own, const std::string& projects, std::vector<std::string> door_roots)
+PeerClassifier::PeerClassifier(std::string own, const std::string& projects, std::vector<std::string> socket_roots)
     : own_{std::move(own)},
       records_{[own = own_, projects] {
         auto directories = projects.empty() ? std::vector<std::string>{} : host_directories(projects);
@@ -76,23 +76,23 @@ PeerClassifier::PeerClassifier(std::string own, const std::string& projects, std
         directories.insert(directories.begin(), own);
         return directories;
       }},
-      door_roots_{std::move(door_roots)} {}
+      socket_roots_{std::move(socket_roots)} {}
 
-PeerClassifier::PeerClassifier(RecordDirectories records, std::vector<std::string> door_roots)
-    : records_{std::move(records)}, door_roots_{std::move(door_roots)} {}
+PeerClassifier::PeerClassifier(RecordDirectories records, std::vector<std::string> socket_roots)
+    : records_{std::move(records)}, socket_roots_{std::move(socket_roots)} {}
 
 protocol::PeerOrigin PeerClassifier::classify(pid_t peer) {
   if (peer == ::getpid()) return protocol::daemon_origin();
-  return origin_of(ancestors_of(peer), agents(), door_roots_);
+  return origin_of(ancestors_of(peer), agents(), socket_roots_);
 }
 
 std::vector<AgentProcess> PeerClassifier::agents() {
   std::vector<AgentProcess> all;
-  auto known = std::exchange(recorded_, {});
+  auto previous = std::exchange(recorded_, {});
   for (const auto& directory : records_()) {
     auto& recorded = recorded_[directory];
-    if (const auto before = known.find(directory); before != known.end()) recorded = std::move(before->second);
-    read_again(directory, recorded);
+    if (const auto before = previous.find(directory); before != previous.end()) recorded = std::move(before->second);
+    refresh(directory, recorded);
     for (const auto& agent : recorded.agents) {
       all.push_back(agent);
       if (!own_.empty() && directory != own_) all.back().agent.clear();
@@ -101,7 +101,7 @@ std::vector<AgentProcess> PeerClassifier::agents() {
   return all;
 }
 
-void PeerClassifier::read_again(const std::string& directory, Recorded& recorded) {
+void PeerClassifier::refresh(const std::string& directory, Recorded& recorded) {
   struct stat status{};
   if (::stat(directory.c_str(), &status) != 0) {
     recorded = {};

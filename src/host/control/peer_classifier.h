@@ -1,12 +1,11 @@
 /// Classifies the process at the other end of a Unix socket: the user's shell, or a process inside an agent.
 ///
-/// How: the kernel names the peer's pid (SO_PEERCRED). Its parents are followed in /proc; a recorded host or agent of
-///   this home among them makes it a process of that agent, which has its name only in its own workspace. A record may
-///   be a killed host's, so a pid counts only with the start of its process and within its boot. A process that was
-///   orphaned on purpose is still known by AGENT_RELAY_HOST_SOCKET in its environment, which can only lower its
-///   authority: nothing in an environment raises it.
-/// Invariants: a process that cannot be read is Unknown, never User. At most kMaxAncestors processes are looked at.
-/// Limits: all of this runs under one uid, so it stops prompts and careless tools, not a malicious program
+/// How: the kernel reports the peer's pid (SO_PEERCRED). Its parents are followed in /proc; a recorded host or agent of
+///   this home among them makes it a process of that agent, which has a name only in its own workspace. The record may
+///   be that of a killed host, so a pid counts only with the start time of its process and within its boot. An orphaned
+///   process is classified by AGENT_RELAY_HOST_SOCKET in its environment, which can only lower its authority.
+/// Invariants: a process that cannot be read is Unknown, never User. At most kMaxAncestors processes are read.
+/// Limits: everything runs under one uid, so this stops prompts and careless tools, not a malicious program
 ///   (docs/security.md).
 /// Threading: one thread; a lookup costs a few reads of /proc, and of `hosts/` only when it has changed.
 #pragma once
@@ -31,51 +30,50 @@ struct AgentProcess {
   pid_t pid = 0;
   std::string agent;
   std::uint64_t start = 0;  // of the process (pty::ProcessId); 0: not recorded, the pid alone counts
-  std::string door = {};    // the socket of its host
+  std::string socket = {};  // of its host
 };
 
-/// One process of a chain from the peer upwards, with what its environment says of an agent around it.
+/// One process of the chain from the peer upwards.
 struct Ancestor {
   pid_t pid = 0;
-  std::string door = {};  // AGENT_RELAY_HOST_SOCKET
+  std::string socket = {};  // AGENT_RELAY_HOST_SOCKET in its environment
   std::uint64_t start = 0;
 };
 
-/// Pure: nearest first. Parents count before environments, which a process chooses for its children. A door counts when
-/// it lies below one of `door_roots` (others belong to another home) and means the agent of its host; without a record
-/// of that host the agent has no name.
+/// Pure; nearest first. Parents count before environments, which a process chooses for its children. A socket counts when
+/// it is below one of `socket_roots` (others belong to another home) and identifies the agent of its host; without a
+/// record of that host the agent has no name.
 protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<const AgentProcess> agents,
-                               std::span<const std::string> door_roots);
+                               std::span<const std::string> socket_roots);
 
 /// `hosts/` of every project of the home.
 std::vector<std::string> host_directories(const std::string& projects);
 
 class PeerClassifier {
  public:
-  /// The directories of host records to look into (`hosts/` of a workspace); called for each classification.
+  /// The directories of host records (`hosts/` of a workspace); called for each classification.
   using RecordDirectories = std::function<std::vector<std::string>()>;
 
-  /// `own` is the workspace's `hosts/`; `door_roots` are the directories in which hosts of this home listen. Agents of
-  /// the other projects in `projects` are agents without a name here: one of them may be called as an agent of this
-  /// workspace is.
-  PeerClassifier(std::string own, const std::string& projects, std::vector<std::string> door_roots);
-  PeerClassifier(RecordDirectories records, std::vector<std::string> door_roots);
+  /// `own`: the workspace's `hosts/`; `socket_roots`: the directories in which hosts of this home listen. Agents of the
+  /// other projects in `projects` get no name, because an agent of this workspace may have the same.
+  PeerClassifier(std::string own, const std::string& projects, std::vector<std::string> socket_roots);
+  PeerClassifier(RecordDirectories records, std::vector<std::string> socket_roots);
 
-  /// The calling process itself is the user's: the HTTP API checks its callers before it connects.
+  /// The calling process itself is the daemon: the HTTP API checks its callers before it connects.
   [[nodiscard]] protocol::PeerOrigin classify(pid_t peer);
 
  private:
   struct Recorded {
     std::vector<AgentProcess> agents;
-    std::int64_t read_at = -1;  // modification time of the directory in nanoseconds; -1: not to be relied on
+    std::int64_t read_at = -1;  // modification time of the directory in nanoseconds; -1: unreliable
   };
   std::vector<AgentProcess> agents();
-  static void read_again(const std::string& directory, Recorded& recorded);
+  static void refresh(const std::string& directory, Recorded& recorded);
 
   std::string own_;  // empty: agents of all directories have their names
   RecordDirectories records_;
-  std::vector<std::string> door_roots_;
-  std::unordered_map<std::string, Recorded> recorded_;  // by directory; only those asked for last
+  std::vector<std::string> socket_roots_;
+  std::unordered_map<std::string, Recorded> recorded_;  // by directory; only those of the last classification
 };
 
 }  // namespace relay::host

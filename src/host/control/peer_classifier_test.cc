@@ -18,9 +18,9 @@ using protocol::PeerOrigin;
 using protocol::user_origin;
 
 const std::vector<AgentProcess> kAgents{{100, "Alice"}, {101, "Alice"}, {200, "Bob"}};
-const std::vector<std::string> kDoors{"/home/u/.agent-relay/projects"};
+const std::vector<std::string> kSocketRoots{"/home/u/.agent-relay/projects"};
 
-PeerOrigin origin(const std::vector<Ancestor>& ancestors) { return origin_of(ancestors, kAgents, kDoors); }
+PeerOrigin origin(const std::vector<Ancestor>& ancestors) { return origin_of(ancestors, kAgents, kSocketRoots); }
 
 TEST(PeerOriginOf, ShellWithoutAgentAboveItIsTheUsers) { EXPECT_EQ(origin({{7}, {6}, {5}}), user_origin()); }
 
@@ -32,47 +32,47 @@ TEST(PeerOriginOf, ProcessBelowAHostIsTheAgents) {
 TEST(PeerOriginOf, NearestAgentCounts) { EXPECT_EQ(origin({{7}, {200}, {6}, {100}}), agent_origin("Bob")); }
 
 TEST(PeerOriginOf, OrphanIsKnownByItsEnvironment) {
-  const Ancestor orphan{.pid = 7, .door = "/home/u/.agent-relay/projects/1/hosts/a.sock"};
-  EXPECT_EQ(origin({orphan}), agent_origin("", orphan.door)) << "of which agent nothing says: its host has no record";
-  EXPECT_EQ(origin({{9}, orphan}), agent_origin("", orphan.door));
+  const Ancestor orphan{.pid = 7, .socket = "/home/u/.agent-relay/projects/1/hosts/a.sock"};
+  EXPECT_EQ(origin({orphan}), agent_origin("", orphan.socket)) << "without a record of the host the agent has no name";
+  EXPECT_EQ(origin({{9}, orphan}), agent_origin("", orphan.socket));
 }
 
 TEST(PeerOriginOf, EnvironmentDoesNotMakeAnotherAgentOfAProcess) {
-  const std::string door = "/home/u/.agent-relay/projects/1/hosts/a.sock";
-  EXPECT_EQ(origin({{.pid = 7, .door = door}, {100}}), agent_origin("Alice"));
-  EXPECT_EQ(origin({{.pid = 7, .door = door}, {100}}), agent_origin("Alice")) << "env -u AGENT_RELAY_NAME";
-  const std::vector<AgentProcess> recorded{{.pid = 100, .agent = "Alice", .door = door}};
-  const std::vector<Ancestor> orphan{{.pid = 7, .door = door}};
-  EXPECT_EQ(origin_of(orphan, recorded, kDoors), agent_origin("Alice", door));
+  const std::string socket = "/home/u/.agent-relay/projects/1/hosts/a.sock";
+  EXPECT_EQ(origin({{.pid = 7, .socket = socket}, {100}}), agent_origin("Alice"));
+  EXPECT_EQ(origin({{.pid = 7, .socket = socket}, {100}}), agent_origin("Alice")) << "env -u AGENT_RELAY_NAME";
+  const std::vector<AgentProcess> recorded{{.pid = 100, .agent = "Alice", .socket = socket}};
+  const std::vector<Ancestor> orphan{{.pid = 7, .socket = socket}};
+  EXPECT_EQ(origin_of(orphan, recorded, kSocketRoots), agent_origin("Alice", socket));
 }
 
 TEST(PeerOriginOf, SocketOfAnotherHomeDoesNotCount) {
-  EXPECT_EQ(origin({{.pid = 7, .door = "/elsewhere/projects/1/hosts/a.sock"}}), user_origin());
-  EXPECT_EQ(origin({{.pid = 7, .door = "/home/u/.agent-relay/projects-2/a.sock"}}), user_origin());
+  EXPECT_EQ(origin({{.pid = 7, .socket = "/elsewhere/projects/1/hosts/a.sock"}}), user_origin());
+  EXPECT_EQ(origin({{.pid = 7, .socket = "/home/u/.agent-relay/projects-2/a.sock"}}), user_origin());
 }
 
 TEST(PeerOriginOf, VanishedProcessIsUnknown) { EXPECT_EQ(origin({}), PeerOrigin{}); }
 
-/// A child that waits until it is told to end.
+/// A child process that runs until its destruction.
 class WaitingChild {
  public:
   explicit WaitingChild(bool with_child = false) {
     int ends[2];
-    int told[2];
+    int report[2];
     EXPECT_EQ(::pipe(ends), 0);
-    EXPECT_EQ(::pipe(told), 0);
+    EXPECT_EQ(::pipe(report), 0);
     pid_ = ::fork();
     if (pid_ == 0) {
       ::close(ends[1]);
       const pid_t below = with_child ? ::fork() : ::getpid();
       if (below == 0) run(ends[0]);
-      (void)!::write(told[1], &below, sizeof below);
+      (void)!::write(report[1], &below, sizeof below);
       run(ends[0]);
     }
     ::close(ends[0]);
-    EXPECT_EQ(::read(told[0], &below_, sizeof below_), static_cast<ssize_t>(sizeof below_));
-    ::close(told[0]);
-    ::close(told[1]);
+    EXPECT_EQ(::read(report[0], &below_, sizeof below_), static_cast<ssize_t>(sizeof below_));
+    ::close(report[0]);
+    ::close(report[1]);
     end_ = ends[1];
   }
   ~WaitingChild() {
@@ -171,12 +171,12 @@ TEST_F(PeerClassifierTest, OwnProcessIsTheUsers) {
 
 TEST_F(PeerClassifierTest, ProcessThatIsGoneIsUnknown) {
   PeerClassifier classifier{folder, {}, {}};
-  pid_t gone = 0;
+  pid_t ended = 0;
   {
     const WaitingChild child;
-    gone = child.pid();
+    ended = child.pid();
   }
-  EXPECT_EQ(classifier.classify(gone), PeerOrigin{});
+  EXPECT_EQ(classifier.classify(ended), PeerOrigin{});
   EXPECT_EQ(classifier.classify(0), PeerOrigin{}) << "a process of another pid namespace";
 }
 

@@ -1,7 +1,7 @@
 /// The hosts of a project whose process exists, without connecting to them.
 ///
-/// Why not reachable_hosts: it connects to every socket, and a daemon has one thread and hundreds of hosts. An existing
-///   process is nearly as good; a caller that must be sure connects to the one host.
+/// Why not reachable_hosts: it connects to every socket, and a daemon has one thread and hundreds of hosts. A caller
+///   that must be certain connects to the one host.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace relay::host {
 
-/// Oldest first. Files of dead hosts are removed.
+/// Oldest first. Removes the files of dead hosts.
 std::vector<HostRecord> running_hosts(const std::string& directory);
 
 }  // namespace relay::host

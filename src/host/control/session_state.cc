@@ -11,20 +11,20 @@ namespace {
 
 using profiles::State;
 
-static_assert(IntentLog::kMaxNotes >= kMaxDeliveries, "the intent log has room for every unsettled delivery");
+static_assert(IntentLog::kMaxIntents >= kMaxDeliveries, "the intent log has room for every unsettled delivery");
 
-/// The word of SESSION_STATE, which sessions of every kind use.
-std::string_view word_for(State state, bool starting) {
-  return state == State::Working ? "active" : shown_state_name(state, starting);
+/// The name of a state in SESSION_STATE, the same for all kinds of sessions.
+std::string_view session_state_name(State state, bool starting) {
+  return state == State::Working ? "active" : displayed_state_name(state, starting);
 }
 
 }  // namespace
 
-std::string_view shown_state_name(State state, bool starting) {
+std::string_view displayed_state_name(State state, bool starting) {
   return state == State::Unknown && starting ? "starting" : name_of(state);
 }
 
-protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::DeliveryModes modes) {
+protocol::Hello make_hello(const HostRecord& record, const std::string& claim_token, protocol::DeliveryModes modes) {
   protocol::Hello hello;
   hello.agent = record.name;
   hello.cli = record.cli;
@@ -46,7 +46,9 @@ protocol::Hello hello_of(const HostRecord& record, const std::string& claim_toke
 std::string session_state(State state, bool starting, std::string_view reason, std::string_view capabilities,
                           std::optional<protocol::DeliveryModes> modes) {
   text::JsonWriter payload;
-  payload.field("state", word_for(state, starting)).optional("reason", reason).raw("capabilities", capabilities);
+  payload.field("state", session_state_name(state, starting))
+      .optional("reason", reason)
+      .raw("capabilities", capabilities);
   if (modes) {
     payload.begin_array("modes");
     for (const auto mode : protocol::kDeliveryModes)
@@ -56,7 +58,7 @@ std::string session_state(State state, bool starting, std::string_view reason, s
   return payload.take();
 }
 
-protocol::Bye goodbye_of(const pty::ExitStatus& status, const std::optional<ReleaseAgent>& released) {
+protocol::Bye make_bye(const pty::ExitStatus& status, const std::optional<ReleaseAgent>& released) {
   if (released) return {.end = protocol::EndReason::Released, .by = released->by, .reason = released->reason};
   if (status.shell_code() == 0) return {};
   return {.end = protocol::EndReason::Crashed, .reason = status.describe()};
@@ -67,14 +69,15 @@ std::string input_blocked_reason(State state, std::string_view name) {
     case State::Idle: return {};
     case State::Blocked:
       return format(
-          "{} shows a dialog, and text with Enter would answer it; look with `agent-relay attach {}`, or "
+          "{} shows a dialog, and text with Enter would answer it; see it with `agent-relay attach {}`, or "
           "send keys with --key",
           name, name);
     case State::Typing:
       return format("{}'s composer holds a draft, and the text would become part of it; send keys with --key", name);
     case State::Working:
-      return format("{} is working; wait with `agent-relay wait {}`, or say it with `agent-relay send`", name, name);
-    case State::Unknown: return format("{} is not known to be ready; look with `agent-relay attach {}`", name, name);
+      return format("{} is working; wait with `agent-relay wait {}`, or send a message with `agent-relay send`", name,
+                    name);
+    case State::Unknown: return format("{} is not known to be ready; see it with `agent-relay attach {}`", name, name);
   }
   std::unreachable();
 }

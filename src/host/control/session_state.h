@@ -1,4 +1,4 @@
-/// The host in frames to the daemon: HELLO, SESSION_STATE, BYE.
+/// The frames HELLO, SESSION_STATE and BYE of a host.
 #pragma once
 
 #include <optional>
@@ -14,23 +14,22 @@
 
 namespace relay::host {
 
-inline constexpr std::uint32_t kMaxDeliveries = 2'048;  // those that are held until they are fetched count too
+inline constexpr std::uint32_t kMaxDeliveries = 2'048;  // including those held until a fetch
 
-/// A host takes all deliveries of the modes it supports and times them itself.
-protocol::Hello hello_of(const HostRecord& record, const std::string& claim_token, protocol::DeliveryModes modes);
+/// A host accepts all deliveries of its modes and chooses their time.
+protocol::Hello make_hello(const HostRecord& record, const std::string& claim_token, protocol::DeliveryModes modes);
 
-/// The name of a state for users. `starting`: the agent has not been ready yet, so a state that is not known is
-/// `starting`.
-std::string_view shown_state_name(profiles::State state, bool starting);
+/// The name of a state for users: an unknown state of a starting agent is `starting`.
+std::string_view displayed_state_name(profiles::State state, bool starting);
 
-/// SESSION_STATE. `reason`: why deliveries are pending; empty: none are. `modes`: when they have changed.
+/// SESSION_STATE. `reason`: why deliveries are pending, or empty. `modes`: only when they have changed.
 std::string session_state(profiles::State state, bool starting, std::string_view reason, std::string_view capabilities,
                           std::optional<protocol::DeliveryModes> modes);
 
-/// How the session ended: by the exit of the agent, or by a release.
-protocol::Bye goodbye_of(const pty::ExitStatus& status, const std::optional<ReleaseAgent>& released);
+/// BYE: the agent has exited or was released.
+protocol::Bye make_bye(const pty::ExitStatus& status, const std::optional<ReleaseAgent>& released);
 
-/// Why no text can be submitted to that agent in that state; empty when it can.
+/// Why no text can be submitted in that state; empty when it can.
 std::string input_blocked_reason(profiles::State state, std::string_view name);
 
 }  // namespace relay::host

@@ -7,14 +7,15 @@
 namespace relay::host {
 
 void write_state(text::JsonWriter& answer, const HostStatus& status) {
-  answer.field("state", shown_state_name(status.state, status.monitor.watcher().is_starting())).begin_array("evidence");
-  if (const auto known = status.adapter.reported_state())
+  answer.field("state", displayed_state_name(status.state, status.monitor.watcher().is_starting()))
+      .begin_array("evidence");
+  if (const auto reported = status.adapter.reported_state())
     answer.begin_element()
-        .field("source", known->via.empty() ? status.adapter.capabilities().state : known->via)
-        .field("detail", known->says)
+        .field("source", reported->via.empty() ? status.adapter.capabilities().state : reported->via)
+        .field("detail", reported->detail)
         .end();
   if (status.record.headless)
-    answer.begin_element().field("source", "process").field("detail", "it runs without a terminal of ours").end();
+    answer.begin_element().field("source", "process").field("detail", "it runs without a terminal of the host").end();
   for (const auto& [witness, says] : status.monitor.watcher().estimate().evidence)
     answer.begin_element().field("source", witness).field("detail", says).end();
   answer.end();

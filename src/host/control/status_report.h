@@ -14,22 +14,22 @@
 
 namespace relay::host {
 
-/// The state of a host; lives as long as the request.
+/// The state of a host during one request.
 struct HostStatus {
   const HostRecord& record;
   const ScreenMonitor& monitor;
   const AdapterBridge& adapter;
   const DeliveryPipeline& pipeline;
   const EventReporter& reporter;
-  profiles::State state;  // by all that is known
-  SteadyTime since;       // when it began
+  profiles::State state;  // by screen and native interfaces
+  SteadyTime since;
   profiles::Blocker blocker;
   Timestamp now;
   SteadyTime last_input;
   AgentInput::Held held_keys;
   bool attended;
   bool connected;
-  std::string_view unread_reason;  // why its lines are not read; empty when they are
+  std::string_view unread_reason;  // why lines are not read; empty when they are
   std::string_view error;
 };
 

@@ -15,7 +15,7 @@
 namespace relay::host {
 namespace {
 
-constexpr std::size_t kBeginningBytes = 400;
+constexpr std::size_t kPrefixBytes = 400;
 constexpr auto kLastTime = static_cast<WallMs>(text::kLastTimeMs);
 
 commands::InjectedMessage injected(const IncomingMessage& message, std::string body) {
@@ -33,8 +33,8 @@ commands::InjectedMessage injected(const IncomingMessage& message, std::string b
           .as_user = message.as_user};
 }
 
-/// Attachments that name a path, as far as they can be parsed: a message does not fail for them.
-std::vector<commands::AttachedFile> files_in(std::string_view payload) {
+/// Attachments with a path. A malformed one does not fail the message.
+std::vector<commands::AttachedFile> parse_attachments(std::string_view payload) {
   std::vector<commands::AttachedFile> files;
   for (auto& file : protocol::message_from({.id = {}, .from = {}, .to = {}, .payload = payload}).attachments)
     if (!file.path.empty())
@@ -57,17 +57,17 @@ void write_files(text::JsonWriter& json, const std::vector<commands::AttachedFil
   json.end();
 }
 
-/// Lines for its files as far as there is room; then how to list the others.
-std::string with_files(commands::InjectedMessage shown, std::size_t max_bytes, MessageFiles& long_texts) {
+/// Lines for the files that fit, then how to list the others.
+std::string format_with_files(commands::InjectedMessage shown, std::size_t max_bytes, MessageFiles& long_texts) {
   const auto files = std::exchange(shown.files, {});
-  const auto named_in = [&](std::size_t count, std::string_view where) {
+  const auto remainder = [&](std::size_t count, std::string_view where) {
     return format("\n({} more attached, named by: {})", count, where);
   };
   std::string all;
   for (const auto& file : files) all += commands::attached_line(file) + "\n";
-  const auto list = long_texts.keep(shown.id + "-files", all);
+  const auto list = long_texts.write(shown.id + "-files", all);
   const auto where = list ? *list : format("agent-relay read {} --json", text::sanitize_line(shown.id));
-  const auto spent = commands::format_injected(shown).size() + named_in(files.size(), where).size();
+  const auto spent = commands::format_injected(shown).size() + remainder(files.size(), where).size();
   auto room = max_bytes - std::min(max_bytes, spent);
   for (const auto& file : files) {
     const auto bytes = commands::attached_line(file).size() + 1;
@@ -76,7 +76,7 @@ std::string with_files(commands::InjectedMessage shown, std::size_t max_bytes, M
     shown.files.push_back(file);
   }
   const auto missing = files.size() - shown.files.size();
-  return commands::format_injected(shown) + (missing > 0 ? named_in(missing, where) : "");
+  return commands::format_injected(shown) + (missing > 0 ? remainder(missing, where) : "");
 }
 
 void expire(IncomingMessage& message, WallMs at) {
@@ -85,7 +85,7 @@ void expire(IncomingMessage& message, WallMs at) {
 
 }  // namespace
 
-IncomingMessage message_of(const client::IncomingMessage& incoming) {
+IncomingMessage parse_incoming(const client::IncomingMessage& incoming) {
   IncomingMessage message;
   message.from = incoming.envelope.from;
   message.id = incoming.delivery.message_id;
@@ -97,7 +97,7 @@ IncomingMessage message_of(const client::IncomingMessage& incoming) {
     message.thread = view->thread;
     if (view->kind != protocol::MessageKind::Message) message.kind = view->kind_name;
     message.silent = protocol::is_silent(*view);
-    message.files = files_in(incoming.envelope.payload);
+    message.files = parse_attachments(incoming.envelope.payload);
   }
   if (const auto meta = protocol::parse_send_meta(incoming.envelope.payload_meta)) {
     message.importance = meta->importance;
@@ -134,7 +134,7 @@ protocol::Receipt expired_receipt(const Delivery& delivery) {
 
 std::optional<SteadyTime> expiry_of(const Delivery& delivery, SteadyTime now, WallMs wall) {
   if (!delivery.expires_at) return std::nullopt;
-  return now + std::clamp(Millis{*delivery.expires_at - wall}, Millis{0}, kFarAway);
+  return now + std::clamp(Millis{*delivery.expires_at - wall}, Millis{0}, kMaxRecheckDelay);
 }
 
 void set_reason(Delivery& delivery, std::string_view reason, SteadyTime now) {
@@ -160,12 +160,12 @@ std::optional<SteadyTime> reason_due(const Delivery& delivery) {
   return delivery.reason_since + kReasonSettle * (1 << std::min(delivery.reported_reasons - 1, kMaxReasonDoublings));
 }
 
-std::string_view reason_shown(const Delivery& delivery) {
+std::string_view displayed_reason(const Delivery& delivery) {
   return delivery.reason.empty() ? "those before it come first" : std::string_view{delivery.reason};
 }
 
-FetchResult page_of(const std::vector<const Delivery*>& deliveries, std::size_t limit,
-                    const std::vector<std::string>& ids) {
+FetchResult fetch_page(const std::vector<const Delivery*>& deliveries, std::size_t limit,
+                       const std::vector<std::string>& ids) {
   FetchResult page;
   std::size_t bytes = 0;
   for (const auto* delivery : deliveries) {
@@ -181,7 +181,7 @@ FetchResult page_of(const std::vector<const Delivery*>& deliveries, std::size_t 
     if (delivery->importance) json.field("importance", *delivery->importance);
     json.field("body", delivery->body)
         .field("mode", protocol::name_of(delivery->mode))
-        .field("pendingReason", reason_shown(*delivery));
+        .field("pendingReason", displayed_reason(*delivery));
     if (delivery->silent) json.field("silent", true);
     if (delivery->as_user) json.field("as", protocol::kAsUser);
     if (delivery->answer_expected) json.field("answerExpected", true);
@@ -202,20 +202,20 @@ std::string text_for_agent(const IncomingMessage& message, std::size_t max_bytes
   const auto try_with = [&](const std::string& body) {
     shown.body = body;
     text = commands::format_injected(shown);
-    if (text.size() > max_bytes && !shown.files.empty()) text = with_files(shown, max_bytes, long_texts);
+    if (text.size() > max_bytes && !shown.files.empty()) text = format_with_files(shown, max_bytes, long_texts);
     return text.size() <= max_bytes;
   };
-  if (message.body.size() <= kBeginningBytes) {
+  if (message.body.size() <= kPrefixBytes) {
     if (try_with(message.body)) return text;
   } else {
-    const auto beginning = [&](std::size_t bytes, const std::string& where) {
+    const auto start_of_body = [&](std::size_t bytes, const std::string& where) {
       return format("{} … [this is the beginning; all {} bytes {}]", text::truncate_utf8(message.body, bytes),
                     message.body.size(), where);
     };
-    const auto path = long_texts.keep(message.id, message.body);
-    if (path && try_with(beginning(kBeginningBytes, format("are in the file {}", *path)))) return text;
-    for (const auto bytes : {kBeginningBytes, std::size_t{0}})
-      if (try_with(beginning(bytes, format("are shown by: agent-relay read {}", message.id)))) return text;
+    const auto path = long_texts.write(message.id, message.body);
+    if (path && try_with(start_of_body(kPrefixBytes, format("are in the file {}", *path)))) return text;
+    for (const auto bytes : {kPrefixBytes, std::size_t{0}})
+      if (try_with(start_of_body(bytes, format("are shown by: agent-relay read {}", message.id)))) return text;
   }
   return std::string{text::truncate_utf8(text, max_bytes)};
 }

@@ -22,17 +22,17 @@ struct DeliveryTextTest : ::testing::Test {
   MessageFiles texts{directory.path(), {"messages"}};
   IncomingMessage message{.from = "Alice", .id = "abc12345", .to = "", .thread = "", .body = "hello"};
 
-  std::string shown(std::size_t most = 8'000) { return text_for_agent(message, most, texts); }
+  std::string formatted(std::size_t max_bytes = 8'000) { return text_for_agent(message, max_bytes, texts); }
 };
 
 TEST_F(DeliveryTextTest, ShortMessageIsOneLine) {
-  EXPECT_EQ(shown(), "Relay message from Alice [abc12345]: hello");
+  EXPECT_EQ(formatted(), "Relay message from Alice [abc12345]: hello");
   EXPECT_FALSE(std::filesystem::exists(directory.file("messages")));
 }
 
 TEST_F(DeliveryTextTest, LongMessageIsFileAndBeginning) {
   message.body = "beginning\n" + std::string(1'000'000, 'x') + "\x1b[201~end";
-  const auto text = shown();
+  const auto text = formatted();
   EXPECT_LT(text.size(), 1'000u);
   EXPECT_TRUE(text.starts_with("Relay message from Alice [abc12345]: beginning xxx"));
   const auto path = directory.file("messages/abc12345.message.md");
@@ -44,7 +44,7 @@ TEST_F(DeliveryTextTest, LongMessageIsFileAndBeginning) {
 
 TEST_F(DeliveryTextTest, InvisibleCharactersAreMarkedInFile) {
   message.body = std::string(9'000, 'x') + "\npay \U000E0041\u202eBob";
-  (void)shown();
+  (void)formatted();
   const auto content = content_of(directory.file("messages/abc12345.message.md"));
   EXPECT_TRUE(content.ends_with("x\npay \\U000e0041\\u202eBob")) << content.substr(content.size() - 40);
 }
@@ -52,7 +52,7 @@ TEST_F(DeliveryTextTest, InvisibleCharactersAreMarkedInFile) {
 TEST_F(DeliveryTextTest, IdIsNeverPath) {
   message.id = "../../etc/passwd";
   message.body.assign(9'000, 'x');
-  (void)shown();
+  (void)formatted();
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator{directory.file("messages")}) {
     EXPECT_EQ(entry.path().extension(), ".md");
@@ -64,7 +64,7 @@ TEST_F(DeliveryTextTest, IdIsNeverPath) {
 TEST_F(DeliveryTextTest, CommandIsNamedWithoutFile) {
   std::ofstream{directory.file("messages")} << "in the way";
   message.body.assign(9'000, 'x');
-  EXPECT_NE(shown().find("agent-relay read abc12345"), std::string::npos);
+  EXPECT_NE(formatted().find("agent-relay read abc12345"), std::string::npos);
 }
 
 TEST_F(DeliveryTextTest, TextIsBoundedWithAttachments) {
@@ -72,18 +72,18 @@ TEST_F(DeliveryTextTest, TextIsBoundedWithAttachments) {
     message.files.push_back({.name = "f" + std::to_string(i), .path = "/p/" + std::string(i == 0 ? 3'900 : 600, 'x')});
   message.answer_expected = true;
   for (const std::size_t body : {5U, 9'000U})
-    for (const std::size_t most : {8'000U, 3'000U, 1'000U, 120U}) {
+    for (const std::size_t max_bytes : {8'000U, 3'000U, 1'000U, 120U}) {
       message.body.assign(body, 'x');
-      const auto text = shown(most);
-      EXPECT_LE(text.size(), most);
+      const auto text = formatted(max_bytes);
+      EXPECT_LE(text.size(), max_bytes);
       EXPECT_TRUE(text.starts_with("Relay message from Alice [abc12345]: ")) << text;
-      if (most < 1'000) continue;
+      if (max_bytes < 1'000) continue;
       EXPECT_NE(text.find("more attached, named by: " + directory.file("messages/abc12345-files.message.md")),
                 std::string::npos)
           << text;
       EXPECT_NE(text.find("(answer expected: write to Alice)"), std::string::npos);
     }
-  EXPECT_NE(shown().find("(attached: f1, "), std::string::npos) << "what finds room is named";
+  EXPECT_NE(formatted().find("(attached: f1, "), std::string::npos) << "files that fit are named";
   EXPECT_NE(content_of(directory.file("messages/abc12345-files.message.md")).find("(attached: f0, "),
             std::string::npos);
 }
@@ -93,7 +93,7 @@ TEST_F(DeliveryTextTest, LinkInUntrustedProjectIsNotFollowed) {
   std::ofstream{directory.file("elsewhere/precious")} << "mine";
   std::filesystem::create_directory_symlink(directory.file("elsewhere"), directory.file("messages"));
   message.body.assign(9'000, 'x');
-  EXPECT_NE(shown().find("agent-relay read abc12345"), std::string::npos);
+  EXPECT_NE(formatted().find("agent-relay read abc12345"), std::string::npos);
   std::filesystem::directory_iterator files{directory.file("elsewhere")};
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
@@ -104,7 +104,7 @@ TEST_F(DeliveryTextTest, OldFilesAreRemovedAndOthersKept) {
   message.body.assign(9'000, 'x');
   for (std::size_t i = 0; i < kMaxLongTexts + 5; ++i) {
     message.id = "m" + std::to_string(i);
-    (void)shown();
+    (void)formatted();
   }
   std::filesystem::directory_iterator files{directory.file("messages")};
   EXPECT_EQ(static_cast<std::size_t>(std::distance(begin(files), end(files))), kMaxLongTexts + 1);
@@ -122,7 +122,7 @@ struct DeliveryCase {
     envelope.from = "Alice";
     envelope.payload = payload;
     envelope.payload_meta = meta;
-    return message_of({{.id = "d-1"}, envelope, view});
+    return parse_incoming({{.id = "d-1"}, envelope, view});
   }
 };
 

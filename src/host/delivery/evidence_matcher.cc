@@ -21,10 +21,10 @@ std::string without_entities(std::string_view text) {
 
 EvidenceMatcher::EvidenceMatcher(std::string_view text) : text_{without_entities(text)} {}
 
-bool EvidenceMatcher::begins_at(std::size_t place) const {
-  if (place == 0 || text_[place - 1] == '\n') return true;
-  return text_[place - 1] == ' ' &&
-         std::ranges::any_of(used_, [&](const auto& span) { return span.second + 1 == place; });
+bool EvidenceMatcher::can_start_at(std::size_t position) const {
+  if (position == 0 || text_[position - 1] == '\n') return true;
+  return text_[position - 1] == ' ' &&
+         std::ranges::any_of(used_, [&](const auto& span) { return span.second + 1 == position; });
 }
 
 bool EvidenceMatcher::matches(std::string_view delivery) {
@@ -33,7 +33,7 @@ bool EvidenceMatcher::matches(std::string_view delivery) {
   for (auto at = text_.find(wanted); at != std::string::npos; at = text_.find(wanted, at + 1)) {
     const auto end = at + wanted.size();
     const auto overlaps = [&](const auto& span) { return at < span.second && span.first < end; };
-    if (!begins_at(at) || std::ranges::any_of(used_, overlaps)) continue;
+    if (!can_start_at(at) || std::ranges::any_of(used_, overlaps)) continue;
     used_.emplace_back(at, end);
     return true;
   }

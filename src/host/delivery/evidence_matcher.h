@@ -1,10 +1,9 @@
-/// A text that the agent reports as input of its model (adapters::Listener::on_model_input), used as evidence of
-/// deliveries.
+/// A text that the agent reports as model input (adapters::DeliveryListener::on_model_input), as evidence of deliveries.
 ///
-/// A delivery is shown where its text begins a line, or directly behind another delivery that is shown; in the middle
-/// of a line it is quoted. Agents write angle brackets as entities in what a hook adds (Gemini CLI all of them, Claude
-/// Code those of its own tags), so an entity matches its character.
-/// Invariant: each position shows one delivery, however many have that text.
+/// A delivery matches where its text starts a line, or directly after another matched delivery; within a line it is a
+/// quotation. Agents write angle brackets of hook output as entities (Gemini CLI all of them, Claude Code those of its
+/// own tags), so an entity matches its character.
+/// Invariant: each position matches one delivery, even if several have that text.
 /// Pure. Threading: one thread.
 #pragma once
 
@@ -19,11 +18,11 @@ class EvidenceMatcher {
  public:
   explicit EvidenceMatcher(std::string_view text);
 
-  /// True when it shows the text at a position that has not shown another delivery.
+  /// True when the text is found at a position that no other delivery has matched.
   bool matches(std::string_view delivery);
 
  private:
-  [[nodiscard]] bool begins_at(std::size_t place) const;
+  [[nodiscard]] bool can_start_at(std::size_t position) const;
 
   std::string text_;
   std::vector<std::pair<std::size_t, std::size_t>> used_;  // from, to

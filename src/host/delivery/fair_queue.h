@@ -1,7 +1,7 @@
 /// A queue of deliveries in which the senders take turns; the deliveries of each sender keep their order.
 ///
 /// Why turns: a sender of a hundred messages must not delay the one message of another.
-/// Invariants: no sender is kept without deliveries; a requeued delivery is the next one again, with its sender's turn.
+/// Invariants: every listed sender has deliveries; a requeued delivery is the next one again, with its sender's turn.
 /// Threading: one thread.
 #pragma once
 
@@ -20,17 +20,17 @@ namespace relay::host {
 class FairQueue {
  public:
   [[nodiscard]] bool empty() const { return senders_.empty(); }
-  /// The next one. The queue is not empty.
+  /// The next one; the queue must not be empty.
   [[nodiscard]] Delivery& front() { return senders_.front().deliveries.front(); }
 
-  /// Behind the others of its sender.
+  /// After the other deliveries of its sender.
   void add(Delivery delivery);
-  /// A delivery that was taken and could not be delivered.
+  /// Returns a taken delivery that could not be delivered.
   void requeue(Delivery delivery);
   /// Removes the next one; its sender's turn is over.
   Delivery take() { return take_from(senders_.begin()); }
-  /// Removes the next one that fits, of the first ones of all senders: one that does not fit keeps its turn, with its
-  /// sender's later ones behind it.
+  /// Removes the next one that fits among the first ones of all senders. One that does not fit keeps its turn and delays
+  /// its sender's later ones.
   template <class Fits>
   std::optional<Delivery> take_if(Fits fits) {
     const auto found =

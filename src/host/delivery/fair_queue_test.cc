@@ -25,10 +25,10 @@ struct FairQueueTest : ::testing::Test {
 
 TEST_F(FairQueueTest, SendersTakeTurnsAndKeepOrder) {
   come({"a1", "a2", "a3", "b1", "c1", "b2"});
-  std::string shown;
-  for (const auto* each : queue.in_order()) shown += each->ref.id + " ";
-  EXPECT_EQ(shown, "a1 b1 c1 a2 b2 a3 ");
-  EXPECT_EQ(order(), shown) << "as they are shown, so they go";
+  std::string listed;
+  for (const auto* each : queue.in_order()) listed += each->ref.id + " ";
+  EXPECT_EQ(listed, "a1 b1 c1 a2 b2 a3 ");
+  EXPECT_EQ(order(), listed) << "the order of delivery";
 }
 
 TEST_F(FairQueueTest, RequeuedDeliveryIsNext) {

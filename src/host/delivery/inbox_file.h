@@ -1,8 +1,8 @@
-/// `team/<agent>/inbox.md`: a copy of the agent's messages, to be read at any time.
+/// `team/<agent>/inbox.md`: a copy of the agent's messages, readable at any time.
 ///
-/// It is no delivery: it proves nothing, and no delivery waits for it.
-/// Invariants: a message is written once, also when it is delivered again to a later host, as long as the file has it;
-///   at kMaxInboxBytes the file becomes `inbox.old.md` and a new one is created.
+/// A copy is no delivery and no proof.
+/// Invariants: a message that the file holds is not written again, also when a later host gets it; at kMaxInboxBytes the
+///   file becomes `inbox.old.md` and a new one is created.
 /// Threading: one thread.
 #pragma once
 
@@ -25,11 +25,11 @@ class InboxFile {
 
   Result<void> load();
   Result<void> add(const IncomingMessage& message, WallMs now);
-  /// A notice of the relay itself. Its heading has no id, so no message looks like one.
+  /// A notice of the relay. Its heading has no id, so a message cannot imitate it.
   Result<void> add_notice(std::string_view sentence, WallMs now);
 
  private:
-  Result<void> make_room();
+  Result<void> rotate_if_full();
   Result<void> append(const std::string& text);
 
   Directory& directory_;

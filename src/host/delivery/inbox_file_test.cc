@@ -48,10 +48,10 @@ TEST(InboxFile, NoticeOfTheRelayStandsUnderAHeadingWithoutAnId) {
 TEST(InboxFile, ListsAttachments) {
   client::testing::MemoryDirectory disk;
   InboxFile inbox{disk};
-  auto asked = message("a1", "see");
-  asked.files = {{.name = "r.txt\n## From Bob [b1] at noon", .path = "/p/r.txt", .bytes = 7}};
-  asked.answer_expected = true;
-  ASSERT_TRUE(inbox.add(asked, 0));
+  auto made = message("a1", "see");
+  made.files = {{.name = "r.txt\n## From Bob [b1] at noon", .path = "/p/r.txt", .bytes = 7}};
+  made.answer_expected = true;
+  ASSERT_TRUE(inbox.add(made, 0));
   EXPECT_EQ(*disk.bytes("inbox.md"),
             "## From Alice [a1] at 1970-01-01T00:00:00.000Z\n\nsee\n"
             "(attached: \"r.txt ## From Bob [b1] at noon\", 7 bytes: /p/r.txt)\n(answer expected)\n\n");

@@ -19,9 +19,9 @@ InjectionDecision wait(std::string_view reason, std::optional<SteadyTime> until 
 
 InjectionDecision Injection::decide(const InjectionInput& input) {
   if (phase_ != Phase::Waiting && input.state == State::Blocked) dialog_seen_ = input.now;
-  auto way = yield_to_keys(input);
-  const auto decision = way ? *way : decide_by_phase(input);
-  holds_keys_ = begun() && phase_ != Phase::Doubted && !yields_ && input.state != State::Blocked;
+  const auto yielded = yield_to_keys(input);
+  const auto decision = yielded ? *yielded : decide_by_phase(input);
+  holds_keys_ = started() && phase_ != Phase::Doubted && !yields_ && input.state != State::Blocked;
   keys_due_ = holds_keys_ ? keys_held_until(input) : std::nullopt;
   if (const auto settled = input.since + kIdleSettle; keys_due_ && dialog_seen_ && input.now < settled)
     keys_due_ = std::min(*keys_due_, settled);
@@ -33,22 +33,22 @@ InjectionDecision Injection::decide(const InjectionInput& input) {
 
 std::optional<SteadyTime> Injection::keys_held_until(const InjectionInput& input) const {
   if ((phase_ != Phase::Pasted && phase_ != Phase::Entered) || !input.keys.since) return std::nullopt;
-  const bool slow = phase_ == Phase::Entered || !input.text_stands;
+  const bool slow = phase_ == Phase::Entered || !input.text_visible;
   return *input.keys.since + (slow ? kSlowTimeout : kKeysTimeout);
 }
 
-/// The user comes first: a text that is not sent in a moment is erased; where it cannot be, the keys follow.
+/// The user has precedence: a text that is not sent in a moment is erased, or the keys follow it if it cannot be.
 std::optional<InjectionDecision> Injection::yield_to_keys(const InjectionInput& input) {
   const auto until = keys_held_until(input);
-  if (!until || input.state == State::Blocked) return std::nullopt;  // a dialog is not typed over
+  if (!until || input.state == State::Blocked) return std::nullopt;  // nothing is erased under a dialog
   if (dialog_seen_ && input.now < input.since + kIdleSettle) return std::nullopt;
   const bool late = input.now >= *until;
-  const auto enter_at = std::max(pasted_ + gap_, dialog_over_at(input).value_or(pasted_));
+  const auto enter_at = std::max(pasted_ + gap_, dialog_closed_at(input).value_or(pasted_));
   const bool unsent =
       phase_ == Phase::Pasted && (input.keys.cancel || input.state == State::Working || enter_at >= *until);
   if (!late && !unsent) return std::nullopt;
   const bool seen = input.state == State::Typing || input.state == State::Working;
-  if (seen && input.text_stands && input.draft_is_ours) return erase(input);
+  if (seen && input.text_visible && input.draft_matches) return erase(input);
   yields_ = late;
   return std::nullopt;
 }
@@ -83,48 +83,49 @@ InjectionDecision Injection::while_waiting(const InjectionInput& input) {
 }
 
 InjectionDecision Injection::while_working(const InjectionInput& input) {
-  if (interrupted_ && input.since > *interrupted_) interrupted_.reset();  // another turn has begun
+  if (interrupted_ && input.since > *interrupted_) interrupted_.reset();  // another turn has started
   if (!may_interrupt_ || !input.composer_free) return wait("the agent is working");
   const auto free_at = std::max(input.since + kMinTurnBeforeInterrupt, input.typing.any + kUserIdleTime);
-  if (input.now < free_at) return wait("the user typed a moment ago, or it just began to work", free_at);
+  if (input.now < free_at) return wait("the user typed a moment ago, or it just started to work", free_at);
   may_interrupt_ = false;
   interrupted_ = input.now;
   return {InjectionStep::Interrupt};
 }
 
 InjectionDecision Injection::after_paste(const InjectionInput& input) {
-  user_edited_ = after_us(input.typing.any);
-  if (input.state == State::Typing) was_visible_ = true, was_ours_ = input.draft_is_ours;
-  edited_ = after_us(input.typing.edit) || (was_visible_ && !was_ours_);
+  user_edited_ = is_after_last_step(input.typing.any);
+  if (input.state == State::Typing) was_visible_ = true, matched_ = input.draft_matches;
+  edited_ = is_after_last_step(input.typing.edit) || (was_visible_ && !matched_);
   switch (input.state) {
     case State::Blocked:
       return wait(input.blocker == profiles::Blocker::Dialog ? "a dialog opened before Enter"
-                                                            : profiles::reason_of(input.blocker));
+                                                             : profiles::reason_of(input.blocker));
     case State::Unknown: return wait("the screen is not understood");
     case State::Working:
-      // It may work on something else while the text is still there.
-      if (user_edited_ && was_visible_ && (after_us(input.typing.enter) || input.composer_free))
+      // It may work on another message while the composer still holds the text.
+      if (user_edited_ && was_visible_ && (is_after_last_step(input.typing.enter) || input.composer_free))
         return sent_by_user(input, kWorking);
-      return wait("the agent began to work before Enter");
+      return wait("the agent started to work before Enter");
     case State::Idle:
       if (was_visible_ && input.now < input.since + kGoneTimeout)
         return wait("the composer was emptied", input.since + kGoneTimeout);
-      if (was_visible_ && !user_edited_) return {InjectionStep::InDoubt, "it vanished"};
-      if (was_visible_ && after_us(input.typing.enter)) return sent_by_user(input, kEmptied);
+      if (was_visible_ && !user_edited_) return {InjectionStep::InDoubt, "it disappeared"};
+      if (was_visible_ && is_after_last_step(input.typing.enter)) return sent_by_user(input, kEmptied);
       if (was_visible_) return {InjectionStep::Failed, "the user removed it"};
       if (input.now < pasted_ + kPasteTimeout) return wait("the text is not seen yet", pasted_ + kPasteTimeout);
       return {InjectionStep::InDoubt, "the text never appeared"};
     case State::Typing: break;
   }
-  if (user_edited_ || !input.draft_is_ours) return wait("the user is editing it");
+  if (user_edited_ || !input.draft_matches) return wait("the user is editing it");
   if (input.now < pasted_ + gap_) return wait("between the text and Enter", pasted_ + gap_);
-  if (const auto over = dialog_over_at(input); over && input.now < *over) return wait("a dialog has just closed", over);
+  if (const auto over = dialog_closed_at(input); over && input.now < *over)
+    return wait("a dialog has just closed", over);
   return press_enter(input);
 }
 
 /// With Enter alone it is unchanged.
 InjectionDecision Injection::sent_by_user(const InjectionInput& input, std::string_view evidence) {
-  if (after_us(input.typing.edit) || !was_ours_) return doubt(input);
+  if (is_after_last_step(input.typing.edit) || !matched_) return doubt(input);
   return {InjectionStep::Delivered, "the user sent it", {}, evidence};
 }
 
@@ -136,17 +137,17 @@ InjectionDecision Injection::doubt(const InjectionInput& input) {
 }
 
 InjectionDecision Injection::while_doubted(const InjectionInput& input) const {
-  constexpr std::string_view kWhy = "the user edited it, and the text that was sent is not known";
-  if (input.now < in_doubt_ + kShownTimeout) return wait(kWhy, in_doubt_ + kShownTimeout);
-  return {InjectionStep::InDoubt, kWhy};
+  constexpr std::string_view kReason = "the user edited it, and the text that was sent is not known";
+  if (input.now < in_doubt_ + kShownTimeout) return wait(kReason, in_doubt_ + kShownTimeout);
+  return {InjectionStep::InDoubt, kReason};
 }
 
-bool Injection::after_us(SteadyTime typed) const {
-  const auto ours = phase_ == Phase::Pasted ? pasted_ : std::max(entered_, erased_);
-  return typed > std::max(ours, dialog_seen_.value_or(ours));
+bool Injection::is_after_last_step(SteadyTime typed) const {
+  const auto last_step = phase_ == Phase::Pasted ? pasted_ : std::max(entered_, erased_);
+  return typed > std::max(last_step, dialog_seen_.value_or(last_step));
 }
 
-std::optional<SteadyTime> Injection::dialog_over_at(const InjectionInput& input) const {
+std::optional<SteadyTime> Injection::dialog_closed_at(const InjectionInput& input) const {
   if (!dialog_seen_) return std::nullopt;
   return std::max(input.since + kIdleSettle, input.typing.any + kUserIdleTime);
 }
@@ -159,11 +160,11 @@ InjectionDecision Injection::press_enter(const InjectionInput& input) {
   return {InjectionStep::Enter};
 }
 
-/// The turn may be another's; it is ours once the composer does not hold the text.
+/// The turn may be another message's; it is this one's once the composer does not hold the text.
 InjectionDecision Injection::after_enter_working(const InjectionInput& input) {
-  // Keys after our Enter without another Enter have sent nothing.
-  if (after_us(input.typing.edit) && after_us(input.typing.enter)) return doubt(input);
-  if (input.text_stands) {
+  // Keys after Enter without another Enter have sent nothing.
+  if (is_after_last_step(input.typing.edit) && is_after_last_step(input.typing.enter)) return doubt(input);
+  if (input.text_visible) {
     const auto until = entered_ + kEnterTimeout;
     return wait("the agent is working and the text is unsent", input.now < until ? std::optional{until} : std::nullopt);
   }
@@ -174,7 +175,7 @@ InjectionDecision Injection::after_enter_working(const InjectionInput& input) {
   if (unseen_since_ && input.now < *unseen_since_ + kUnseen)
     return wait("the composer is not seen", *unseen_since_ + kUnseen);
   worked_ = true;
-  return {InjectionStep::Delivered, "the agent began to work", {}, kWorking};
+  return {InjectionStep::Delivered, "the agent started to work", {}, kWorking};
 }
 
 InjectionDecision Injection::erase(const InjectionInput& input) {
@@ -183,33 +184,33 @@ InjectionDecision Injection::erase(const InjectionInput& input) {
   return {InjectionStep::Erase};
 }
 
-/// It was not sent and waits again.
+/// The text was not sent.
 InjectionDecision Injection::restart() {
   phase_ = Phase::Waiting;
   pasted_ = entered_ = erased_ = {};
   dialog_seen_.reset();
   unseen_since_.reset();
-  was_visible_ = was_ours_ = user_edited_ = edited_ = yields_ = false;
-  return wait("the user began to type; it was erased and is typed later");
+  was_visible_ = matched_ = user_edited_ = edited_ = yields_ = false;
+  return wait("the user started to type; it was erased and is typed later");
 }
 
-/// A turn or an empty composer may also mean that a slow program has taken Enter after all.
+/// A turn or an empty composer may also mean that a slow program took Enter late.
 InjectionDecision Injection::after_erase(const InjectionInput& input) {
-  if (enters_ == 0 && input.composer_seen && !input.text_stands) return restart();
+  if (enters_ == 0 && input.composer_seen && !input.text_visible) return restart();
   const bool settled = input.state == State::Idle && input.now >= input.since + kIdleSettle;
   if (!settled && input.now < erased_ + kEraseTimeout) return wait("its text is being erased", erased_ + kEraseTimeout);
-  if (enters_ == 0) {  // it is in the composer, and the keys follow: it is the user's now
+  if (enters_ == 0) {  // the text stays, and the keys follow: the user edits it
     phase_ = Phase::Pasted;
     yields_ = true;
     return wait("the user is editing it", input.now + kEraseTimeout);
   }
   return {InjectionStep::InDoubt,
-          input.text_stands ? "Enter was not taken" : "Enter was not taken, and its text was erased"};
+          input.text_visible ? "Enter was not taken" : "Enter was not taken, and its text was erased"};
 }
 
 InjectionDecision Injection::after_enter(const InjectionInput& input) {
-  edited_ = after_us(input.typing.edit) && after_us(input.typing.enter);
-  if (input.state == State::Typing || input.state == State::Working) text_unsent_ = input.text_stands;
+  edited_ = is_after_last_step(input.typing.edit) && is_after_last_step(input.typing.enter);
+  if (input.state == State::Typing || input.state == State::Working) text_unsent_ = input.text_visible;
   const bool is_open = input.state == State::Typing || input.state == State::Blocked;
   if (is_open && text_unsent_ && input.now >= entered_ + kEnterTimeout) enter_failed_ = true;
   switch (input.state) {
@@ -218,16 +219,17 @@ InjectionDecision Injection::after_enter(const InjectionInput& input) {
       if (input.since < entered_) return wait("Enter was just pressed", entered_ + kEnterTimeout);
       if (input.now < input.since + kIdleSettle) return wait("the composer emptied", input.since + kIdleSettle);
       // The user may have removed a text that Enter did not send with a key that a dialog seemed to take.
-      if (after_us(input.typing.edit) || (enter_failed_ && input.typing.edit > entered_)) return doubt(input);
+      if (is_after_last_step(input.typing.edit) || (enter_failed_ && input.typing.edit > entered_)) return doubt(input);
       return {InjectionStep::Delivered, "the composer emptied", {}, kEmptied};
     case State::Blocked: return wait(profiles::reason_of(input.blocker));
     case State::Unknown: return wait("the screen is not understood");
     case State::Typing: break;
   }
-  if (after_us(input.typing.any) || !input.draft_is_ours) return wait("the user is editing it");
+  if (is_after_last_step(input.typing.any) || !input.draft_matches) return wait("the user is editing it");
   if (input.now < entered_ + kEnterTimeout) return wait("Enter was just pressed", entered_ + kEnterTimeout);
-  if (const auto over = dialog_over_at(input); over && input.now < *over) return wait("a dialog has just closed", over);
-  if (enters_ >= kMaxEnters && input.text_stands) return erase(input);
+  if (const auto over = dialog_closed_at(input); over && input.now < *over)
+    return wait("a dialog has just closed", over);
+  if (enters_ >= kMaxEnters && input.text_visible) return erase(input);
   if (enters_ >= kMaxEnters) return {InjectionStep::InDoubt, "Enter was not taken"};
   return press_enter(input);
 }

@@ -1,21 +1,19 @@
-/// The gate before the agent's composer: when a delivery is pasted, when Enter is pressed, when it is done. Decides,
-/// never acts.
+/// The gate before the agent's composer: decides when a delivery is pasted, when Enter is pressed and when it is done.
 ///
 ///     Waiting ──idle, user idle──▶ Pasted ──gap, text visible──▶ Entered ──text gone, working or idle──▶ Delivered
-///        ▲ dialog, draft, work:       │ a dialog, the user:         │ still there after kEnterTimeout:
+///        ▲ dialog, draft, work:       │ a dialog, the user:         │ text visible after kEnterTimeout:
 ///        └ wait, with the reason      └ wait, never Enter           └ one more Enter, then erased and InDoubt
 ///
 /// Invariants
 /// - The text is written once, unless it was erased before Enter; Enter at most twice, and only while the composer is
-///   seen to hold text and nothing else is open.
-/// - A working agent has taken the text only when the composer does not hold it any more: the turn may be another's.
-/// - Text of ours that Enter does not send is erased, unless other text stands with it.
+///   seen to hold text and no dialog is open.
+/// - A working agent has taken the text only when the composer no longer holds it: the turn may be another message's.
+/// - Pasted text that Enter does not send is erased, unless the composer holds other text too.
 /// - The user's keys are held from the paste until the text is taken or erased. It is erased for them at once when
-///   Enter is not due in a moment, otherwise after some seconds at most; then nothing was sent, and the delivery waits
-///   again.
+///   Enter is not due in a moment, otherwise after a few seconds; then nothing was sent, and the delivery starts again.
 /// - A turn is interrupted at most once, and not while the user has a draft.
-/// - Keys of the user after the paste leave the text to the user, except keys that answered a dialog: they went to the
-///   dialog. What the user sent after editing is in doubt unless the transcript shows it.
+/// - Keys of the user after the paste leave the text to the user, except keys that answered a dialog. A text that the
+///   user edited and sent is in doubt unless the transcript shows it.
 /// Threading: one thread, no clock.
 #pragma once
 
@@ -30,28 +28,27 @@
 
 namespace relay::host {
 
-inline constexpr Millis kIdleSettle{150};  // an idle screen must hold that long
-inline constexpr Millis kMinTurnBeforeInterrupt{
-    2'000};                                    // before that its prompt may not be with the model: no interrupt
-inline constexpr Millis kUserIdleTime{1'500};  // after a key of the user
-inline constexpr Millis kPasteTimeout{2'000};  // for the text to appear
-inline constexpr Millis kEnterTimeout{1'000};  // for Enter to be taken
-inline constexpr Millis kGoneTimeout{1'000};   // an empty composer must hold that long to mean "gone"
+inline constexpr Millis kIdleSettle{150};                // an idle screen must last that long
+inline constexpr Millis kMinTurnBeforeInterrupt{2'000};  // earlier the model may not have its input: no interrupt
+inline constexpr Millis kUserIdleTime{1'500};            // after a key of the user
+inline constexpr Millis kPasteTimeout{2'000};            // for the text to appear
+inline constexpr Millis kEnterTimeout{1'000};            // for Enter to be taken
+inline constexpr Millis kGoneTimeout{1'000};             // an empty composer must last that long to count
 
 inline constexpr Millis kShownTimeout{3'000};  // for the transcript to show what the user sent
-inline constexpr Millis kEraseTimeout{1'000};  // for the composer to be seen without it
-inline constexpr Millis kKeysTimeout{1'000};   // of the user whose keys are held
-inline constexpr Millis kSlowTimeout{2'500};   // while the program has not drawn the text, or not taken Enter yet
-inline constexpr Millis kUnseen{500};          // a composer that long not seen is not there; a frame is drawn faster
+inline constexpr Millis kEraseTimeout{1'000};  // for the composer to be seen without the text
+inline constexpr Millis kKeysTimeout{1'000};   // for which the user's keys are held
+inline constexpr Millis kSlowTimeout{2'500};   // likewise, while the program has not drawn the text or not taken Enter
+inline constexpr Millis kUnseen{500};          // a composer not seen for that long is closed; frames are drawn faster
 
-/// When the user typed last; long ago when never.
+/// When the user typed last; zero when never.
 struct TypingTimes {
   SteadyTime any{};
-  SteadyTime edit{};   // something else than Enter
+  SteadyTime edit{};   // another key than Enter
   SteadyTime enter{};  // Enter
 };
 
-/// Keys of the user that are held back.
+/// The user's held keys.
 struct HeldKeys {
   std::optional<SteadyTime> since = {};
   bool cancel = false;  // Escape or the like is among them
@@ -61,21 +58,21 @@ struct InjectionInput {
   SteadyTime now{};
   profiles::State state = profiles::State::Unknown;
   profiles::Blocker blocker = profiles::Blocker::Dialog;  // of a blocked one
-  SteadyTime since{};                                    // the state has held from then on
-  TypingTimes typing = {};                               // by the user
-  bool draft_is_ours = true;                             // the composer begins with the pasted text
-  bool composer_free = true;                             // it is there and empty, whatever the agent does
+  SteadyTime since{};                                     // since when the state holds
+  TypingTimes typing = {};                                // by the user
+  bool draft_matches = true;                              // the composer holds the pasted text alone
+  bool composer_free = true;                              // it is visible and empty
   bool composer_seen = true;
   HeldKeys keys = {};
-  bool text_stands = false;  // the composer is seen to hold the pasted text or a part of it, perhaps with other text
+  bool text_visible = false;  // the composer holds the pasted text or a part, perhaps with other text
 };
 
 enum class InjectionStep : std::uint8_t { Wait, Interrupt, Paste, Enter, Erase, Delivered, Failed, InDoubt };
 
 struct InjectionDecision {
   InjectionStep step = InjectionStep::Wait;
-  std::string_view reason = {};               // why it waits, or how it ended
-  std::optional<SteadyTime> recheck_at = {};  // decide again then, without any change
+  std::string_view reason = {};               // why it waits, or the outcome
+  std::optional<SteadyTime> recheck_at = {};  // when to decide again without a change
   std::string_view evidence = {};             // Delivered: the evidence
 };
 
@@ -83,43 +80,43 @@ class Injection {
  public:
   enum class InterruptPolicy : std::uint8_t { Waits, Interrupts };
 
-  explicit Injection(const profiles::TypingRules& rules, InterruptPolicy haste = InterruptPolicy::Waits)
-      : gap_{rules.submit_gap}, may_interrupt_{haste == InterruptPolicy::Interrupts && !rules.interrupt.empty()} {}
+  explicit Injection(const profiles::TypingRules& rules, InterruptPolicy policy = InterruptPolicy::Waits)
+      : gap_{rules.submit_gap}, may_interrupt_{policy == InterruptPolicy::Interrupts && !rules.interrupt.empty()} {}
 
   /// After Interrupt, Paste, Enter and Erase the bytes count as written at `input.now`.
   InjectionDecision decide(const InjectionInput& input);
 
-  /// The paste that was decided could not be done.
-  void not_pasted() { phase_ = Phase::Waiting; }
+  /// The decided paste was not possible.
+  void undo_paste() { phase_ = Phase::Waiting; }
 
   [[nodiscard]] bool entered() const { return enters_ > 0; }
-  /// It may be with the agent, by our Enter or the user's.
+  /// The agent may have it, by an Enter of the host or the user.
   [[nodiscard]] bool sent() const { return entered() || user_edited_; }
-  /// Something else may have been sent; only the transcript can tell.
-  [[nodiscard]] bool doubted() const { return phase_ == Phase::Doubted; }
-  /// The user may have changed it before it was sent: evidence for a part of it does not prove the rest.
+  /// Other text may have been sent; only the transcript shows which.
+  [[nodiscard]] bool is_doubted() const { return phase_ == Phase::Doubted; }
+  /// The user may have changed it before it was sent: evidence for a part does not prove the rest.
   [[nodiscard]] bool edited() const { return edited_; }
-  /// The user's keys must wait.
+  /// The user's keys must be held.
   [[nodiscard]] bool holds_keys() const { return holds_keys_; }
-  /// Held keys require another decision then.
+  /// When held keys require another decision.
   [[nodiscard]] std::optional<SteadyTime> keys_due() const { return keys_due_; }
-  /// The text stands in the composer and its Enter is due: a turn that starts before then would keep it unsent. A
-  /// bound, because the user may edit it for long; nothing while a turn runs already.
+  /// The composer holds the text, and its Enter is due: a turn that starts before then keeps it unsent. Bounded, because
+  /// the user may edit the text for long; none while a turn is running.
   [[nodiscard]] std::optional<SteadyTime> sending_until() const { return sending_until_; }
-  /// The agent was seen to work on it.
+  /// The agent was seen to work on the text.
   [[nodiscard]] bool worked() const { return worked_; }
   /// The text was seen in the composer.
   [[nodiscard]] bool seen() const { return was_visible_; }
-  /// A turn was interrupted for it, and no other has begun since.
+  /// A turn was interrupted for it, and no other has started since.
   [[nodiscard]] bool interrupted() const { return interrupted_.has_value(); }
-  /// Something of it has been written.
-  [[nodiscard]] bool begun() const { return phase_ != Phase::Waiting; }
+  /// At least a part has been written.
+  [[nodiscard]] bool started() const { return phase_ != Phase::Waiting; }
 
  private:
   enum class Phase : std::uint8_t { Waiting, Pasted, Entered, Erased, Doubted };
 
   [[nodiscard]] InjectionDecision decide_by_phase(const InjectionInput& input);
-  /// Held keys wait until then; none: no keys wait.
+  /// Until when keys are held; none: no keys are held.
   [[nodiscard]] std::optional<SteadyTime> keys_held_until(const InjectionInput& input) const;
   [[nodiscard]] std::optional<InjectionDecision> yield_to_keys(const InjectionInput& input);
   [[nodiscard]] InjectionDecision while_waiting(const InjectionInput& input);
@@ -134,10 +131,10 @@ class Injection {
   InjectionDecision erase(const InjectionInput& input);
   InjectionDecision restart();
   InjectionDecision doubt(const InjectionInput& input);
-  /// The user typed that into the composer after our last step.
-  [[nodiscard]] bool after_us(SteadyTime typed) const;
-  /// A dialog that closed counts as closed from then on, and the user as idle.
-  [[nodiscard]] std::optional<SteadyTime> dialog_over_at(const InjectionInput& input) const;
+  /// The user typed then into the composer after the host's last step.
+  [[nodiscard]] bool is_after_last_step(SteadyTime typed) const;
+  /// From when a closed dialog counts as closed and the user as idle.
+  [[nodiscard]] std::optional<SteadyTime> dialog_closed_at(const InjectionInput& input) const;
 
   Millis gap_;
   Phase phase_ = Phase::Waiting;
@@ -149,17 +146,17 @@ class Injection {
   std::optional<SteadyTime> dialog_seen_{};   // last, after the paste
   int enters_ = 0;
   bool was_visible_ = false;
-  bool was_ours_ = false;     // all that was seen there last
-  bool user_edited_ = false;  // by the user, after the paste
-  bool edited_ = false;       // by the user, before it was sent
+  bool matched_ = false;      // the composer held the text alone when it was last seen
+  bool user_edited_ = false;  // after the paste
+  bool edited_ = false;       // before it was sent
   bool holds_keys_ = false;
   std::optional<SteadyTime> keys_due_;
   std::optional<SteadyTime> sending_until_;
-  bool yields_ = false;        // the user's keys go to the composer, whatever stands there
-  bool text_unsent_ = false;   // after the last Enter the composer was last seen with the text
-  bool enter_failed_ = false;  // and still long after it
+  bool yields_ = false;        // the user's keys go to the composer, whatever it holds
+  bool text_unsent_ = false;   // when last seen after Enter, the composer held the text
+  bool enter_failed_ = false;  // and still after kEnterTimeout
   bool worked_ = false;        // after Enter, without the text in the composer
-  bool may_interrupt_;         // a turn that is under way, once
+  bool may_interrupt_;         // the current turn, once
   std::optional<SteadyTime> interrupted_;
 };
 

@@ -1,4 +1,4 @@
-/// The injector as the scheduler sees it: it takes one delivery at a time to be typed.
+/// The injector as the scheduler uses it: types one delivery at a time.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@ namespace relay::host {
 class InjectionQueue {
  public:
   virtual ~InjectionQueue() = default;
-  /// Takes a delivery that has no native interface. Only while `can_accept`.
+  /// Accepts a delivery without a native interface. Only while `can_accept`.
   virtual void add(Delivery delivery) = 0;
-  /// Nothing waits there.
+  /// The queue is empty.
   [[nodiscard]] virtual bool can_accept() const = 0;
-  /// Gives back the delivery that waits there, unless its injection has begun.
-  virtual std::optional<Delivery> take_back() = 0;
-  /// A turn was interrupted for the delivery that `take_back` would give.
+  /// Returns the queued delivery, unless its injection has started.
+  virtual std::optional<Delivery> reclaim() = 0;
+  /// A turn was interrupted for the delivery that `reclaim` would return.
   [[nodiscard]] virtual bool has_interrupted() const = 0;
-  /// Text of ours is in the composer, and its Enter is due by then: a turn that starts before would keep it unsent.
+  /// The composer holds an injected text whose Enter is due by then; a turn that starts earlier keeps it unsent.
   [[nodiscard]] virtual std::optional<SteadyTime> sending_until() const = 0;
 };
 

@@ -18,8 +18,8 @@ struct InjectionTest : ::testing::Test {
     now.state = state;
     return injection.decide(now).step;
   }
-  void person_types() { now.typing.any = now.typing.edit = now.now; }
-  void person_enters() { now.typing.any = now.typing.enter = now.now; }
+  void user_types() { now.typing.any = now.typing.edit = now.now; }
+  void user_enters() { now.typing.any = now.typing.enter = now.now; }
 };
 
 TEST_F(InjectionTest, WritesWaitsTheGapPressesEnterAndSeesItWork) {
@@ -52,7 +52,7 @@ TEST_F(InjectionTest, UnknownScreenIsNotReportedAsDialog) {
 }
 
 TEST_F(InjectionTest, WaitsAfterKeyOfUser) {
-  person_types();
+  user_types();
   EXPECT_EQ(after(1s, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(injection.decide(now).recheck_at, now.typing.any + kUserIdleTime);
   EXPECT_EQ(after(500ms, State::Idle), InjectionStep::Paste);
@@ -66,7 +66,7 @@ TEST_F(InjectionTest, CutsOneTurnShortAndNeverAnother) {
   EXPECT_EQ(after(1s, State::Working), InjectionStep::Wait);
   EXPECT_TRUE(injection.interrupted());
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);  // a person was faster
+  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);  // the user was faster
   EXPECT_FALSE(injection.interrupted()) << "others may go first now";
   EXPECT_EQ(after(10 * kMinTurnBeforeInterrupt, State::Working), InjectionStep::Wait);
 }
@@ -82,10 +82,10 @@ TEST_F(InjectionTest, PressesEnterAfterUserAnsweredDialog) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
   now.now += 5s;
-  person_types();
+  user_types();
   EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait) << "the key is on its way to the dialog";
   EXPECT_EQ(after(20ms, State::Typing), InjectionStep::Wait);
-  EXPECT_EQ(after(kUserIdleTime - 21ms, State::Typing), InjectionStep::Wait) << "the person may go on typing";
+  EXPECT_EQ(after(kUserIdleTime - 21ms, State::Typing), InjectionStep::Wait) << "the user may continue to type";
   EXPECT_EQ(after(1ms, State::Typing), InjectionStep::Enter);
 }
 
@@ -94,7 +94,7 @@ TEST_F(InjectionTest, LeavesTextToUserWhoTypesAfterDialog) {
   EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
   now.now += 1ms;
-  person_types();
+  user_types();
   EXPECT_EQ(after(1min, State::Typing), InjectionStep::Wait);
 }
 
@@ -103,7 +103,7 @@ TEST_F(InjectionTest, KnowsTheTextIsGoneThoughADialogWasAnsweredAfterEnter) {
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   EXPECT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
   now.now += 1s;
-  person_types();
+  user_types();
   EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait);
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Delivered);
@@ -113,14 +113,14 @@ TEST_F(InjectionTest, KeyInDialogMayHaveRemovedUnsentText) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   now.now += 10ms;
-  person_enters();
-  now.text_stands = true;
+  user_enters();
+  now.text_visible = true;
   EXPECT_EQ(after(kEnterTimeout, State::Typing), InjectionStep::Wait) << "Enter was lost";
   EXPECT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
   now.now += 1s;
-  person_types();
+  user_types();
   EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait);
-  now.text_stands = false;
+  now.text_visible = false;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(after(kShownTimeout, State::Idle), InjectionStep::InDoubt);
@@ -143,14 +143,14 @@ TEST_F(InjectionTest, PressesEnterOnceMoreAndThenDoubts) {
 TEST_F(InjectionTest, AnotherTurnDoesNotSubmitTextThatStandsInTheComposer) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
-  now.text_stands = true;
+  now.text_visible = true;
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait) << "the turn of a prompt that was queued before";
   EXPECT_TRUE(injection.decide(now).recheck_at) << "the frame may be older than Enter";
   EXPECT_EQ(after(kEnterTimeout, State::Working), InjectionStep::Wait);
   EXPECT_EQ(injection.decide(now).reason, "the agent is working and the text is unsent");
   EXPECT_FALSE(injection.decide(now).recheck_at);
   EXPECT_EQ(after(5s, State::Typing), InjectionStep::Enter) << "that turn is over";
-  now.text_stands = false;
+  now.text_visible = false;
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Delivered);
 }
 
@@ -159,9 +159,9 @@ TEST_F(InjectionTest, FrameWithoutComposerShowsNoSubmission) {
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   now.composer_seen = false;
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait) << "it may be half drawn";
-  now.composer_seen = now.text_stands = true;
+  now.composer_seen = now.text_visible = true;
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait);
-  now.composer_seen = now.text_stands = false;
+  now.composer_seen = now.text_visible = false;
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait);
   EXPECT_EQ(after(kUnseen, State::Working), InjectionStep::Delivered) << "a program without a composer while it works";
 }
@@ -169,11 +169,11 @@ TEST_F(InjectionTest, FrameWithoutComposerShowsNoSubmission) {
 TEST_F(InjectionTest, TextThatEnterDoesNotSendIsErased) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
-  now.text_stands = true;
+  now.text_visible = true;
   ASSERT_EQ(after(1s, State::Typing), InjectionStep::Enter);
   EXPECT_EQ(after(1s, State::Typing), InjectionStep::Erase);
   EXPECT_EQ(after(50ms, State::Typing), InjectionStep::Wait);
-  now.text_stands = false;
+  now.text_visible = false;
   EXPECT_EQ(after(50ms, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::InDoubt) << "a slow program may have taken Enter after all";
 }
@@ -181,7 +181,7 @@ TEST_F(InjectionTest, TextThatEnterDoesNotSendIsErased) {
 TEST_F(InjectionTest, TextThatCannotBeErasedIsInDoubt) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
-  now.text_stands = true;
+  now.text_visible = true;
   ASSERT_EQ(after(1s, State::Typing), InjectionStep::Enter);
   ASSERT_EQ(after(1s, State::Typing), InjectionStep::Erase);
   EXPECT_EQ(after(kEraseTimeout, State::Typing), InjectionStep::InDoubt);
@@ -190,8 +190,8 @@ TEST_F(InjectionTest, TextThatCannotBeErasedIsInDoubt) {
 TEST_F(InjectionTest, TextMixedWithDraftIsNotErased) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
-  now.text_stands = true;
-  now.draft_is_ours = false;
+  now.text_visible = true;
+  now.draft_matches = false;
   EXPECT_EQ(after(10s, State::Typing), InjectionStep::Wait);
 }
 
@@ -199,12 +199,12 @@ TEST_F(InjectionTest, KeysAreHeldFromThePasteUntilTheTextIsTaken) {
   EXPECT_FALSE(injection.holds_keys());
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_TRUE(injection.holds_keys());
-  now.text_stands = true;
+  now.text_visible = true;
   now.keys.since = now.now;
   ASSERT_EQ(after(50ms, State::Typing), InjectionStep::Wait);
   ASSERT_EQ(after(250ms, State::Typing), InjectionStep::Enter) << "they did not touch it";
   EXPECT_TRUE(injection.holds_keys());
-  now.text_stands = false;
+  now.text_visible = false;
   EXPECT_EQ(after(30ms, State::Working), InjectionStep::Delivered);
 }
 
@@ -213,9 +213,9 @@ TEST_F(InjectionTest, KeysDoNotWaitForAnEnterThatIsFar) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   now.keys.since = now.now;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait) << "it is not drawn yet";
-  now.text_stands = true;
+  now.text_visible = true;
   EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Erase);
-  now.text_stands = false;
+  now.text_visible = false;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
   EXPECT_FALSE(injection.holds_keys());
 }
@@ -226,21 +226,21 @@ TEST_F(InjectionTest, HeldKeysAreDueWhenTheirTimeIsOver) {
   now.keys.since = now.now;
   ASSERT_EQ(after(10ms, State::Unknown), InjectionStep::Wait);
   EXPECT_EQ(injection.keys_due(), *now.keys.since + kSlowTimeout);
-  now.text_stands = true;
+  now.text_visible = true;
   ASSERT_EQ(after(10ms, State::Typing), InjectionStep::Wait);
   EXPECT_EQ(injection.keys_due(), *now.keys.since + kKeysTimeout);
 }
 
 TEST_F(InjectionTest, KeysOfTheUserDoNotWaitForAnotherTurn) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  now.text_stands = true;
+  now.text_visible = true;
   ASSERT_EQ(after(50ms, State::Working), InjectionStep::Wait);
   EXPECT_TRUE(injection.holds_keys());
   now.keys.since = now.now;
   EXPECT_EQ(after(1ms, State::Working), InjectionStep::Erase);
-  now.text_stands = false;
+  now.text_visible = false;
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait);
-  EXPECT_FALSE(injection.begun()) << "it was not sent: it waits for its moment";
+  EXPECT_FALSE(injection.started()) << "it was not sent and starts again";
   EXPECT_FALSE(injection.holds_keys());
   now.keys = {};
   EXPECT_EQ(after(5s, State::Idle), InjectionStep::Wait);
@@ -251,21 +251,21 @@ TEST_F(InjectionTest, EscapeBeforeEnterTakesTheTextOut) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   now.keys = {.since = now.now, .cancel = true};
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait) << "it is not drawn yet";
-  now.text_stands = true;
+  now.text_visible = true;
   EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Erase);
-  now.text_stands = false;
+  now.text_visible = false;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
-  EXPECT_FALSE(injection.begun());
+  EXPECT_FALSE(injection.started());
 }
 
 TEST_F(InjectionTest, SlowEnterYieldsToKeys) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  now.text_stands = true;
+  now.text_visible = true;
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   now.keys.since = now.now;
   ASSERT_EQ(after(1s, State::Typing), InjectionStep::Enter);
   EXPECT_EQ(after(kSlowTimeout - 1s, State::Typing), InjectionStep::Erase);
-  now.text_stands = false;
+  now.text_visible = false;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::InDoubt) << "Enter may have been taken";
 }
@@ -279,17 +279,17 @@ TEST_F(InjectionTest, KeysGoToADialogAtOnce) {
 
 TEST_F(InjectionTest, TextBehindADialogIsErasedBeforeHeldKeysFollow) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  now.text_stands = true;
+  now.text_visible = true;
   now.keys.since = now.now;
   ASSERT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
   ASSERT_EQ(after(60s, State::Blocked), InjectionStep::Wait);
-  person_types();  // the answer
+  user_types();  // the answer
   now.keys.since = now.now;
   ASSERT_EQ(after(1ms, State::Typing), InjectionStep::Wait);
   EXPECT_TRUE(injection.holds_keys()) << "they do not go to the text";
   EXPECT_EQ(injection.keys_due(), now.since + kIdleSettle);
   EXPECT_EQ(after(kIdleSettle, State::Typing), InjectionStep::Erase);
-  now.text_stands = false;
+  now.text_visible = false;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
   EXPECT_FALSE(injection.holds_keys());
 }
@@ -301,10 +301,10 @@ TEST_F(InjectionTest, KeysGoOnWhereTheTextCannotBeErased) {
   EXPECT_TRUE(injection.holds_keys());
   EXPECT_EQ(after(1ms, State::Unknown), InjectionStep::Wait);
   EXPECT_FALSE(injection.holds_keys());
-  person_types();
+  user_types();
   now.keys = {};
-  now.text_stands = true;
-  now.draft_is_ours = false;
+  now.text_visible = true;
+  now.draft_matches = false;
   EXPECT_EQ(after(1s, State::Typing), InjectionStep::Wait) << "never Enter";
   EXPECT_FALSE(injection.holds_keys());
 }
@@ -318,13 +318,13 @@ TEST_F(InjectionTest, LeavesEditedTextToUser) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
   now.now += 1ms;
-  person_types();
+  user_types();
   for (int i = 0; i < 50; ++i) EXPECT_EQ(after(1s, State::Typing), InjectionStep::Wait);
-  person_enters();
+  user_enters();
   EXPECT_EQ(after(1s, State::Working), InjectionStep::Wait) << "the agent's record may show what was sent";
-  EXPECT_TRUE(injection.doubted());
+  EXPECT_TRUE(injection.is_doubted());
   EXPECT_EQ(after(1s, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(kShownTimeout, State::Idle), InjectionStep::InDoubt) << "nobody knows what is left of our text";
+  EXPECT_EQ(after(kShownTimeout, State::Idle), InjectionStep::InDoubt) << "it is unknown what is left of the text";
 }
 
 TEST_F(InjectionTest, EnterOfUserSendsTextUnchanged) {
@@ -334,7 +334,7 @@ TEST_F(InjectionTest, EnterOfUserSendsTextUnchanged) {
     ASSERT_EQ(after(10s, State::Idle), InjectionStep::Paste);
     EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
     now.now += 1ms;
-    person_enters();
+    user_enters();
     if (state == State::Idle) { EXPECT_EQ(after(100ms, state), InjectionStep::Wait) << "a frame may be half drawn"; }
     EXPECT_EQ(after(kGoneTimeout, state), InjectionStep::Delivered);
   }
@@ -344,23 +344,23 @@ TEST_F(InjectionTest, UnsentTextOfWorkingAgentIsNotInDoubt) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(50ms, State::Typing), InjectionStep::Wait);
   now.now += 1ms;
-  person_types();
+  user_types();
   now.composer_free = false;
-  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait) << "a turn of its own";
+  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait) << "another turn";
   EXPECT_EQ(after(kShownTimeout + 1s, State::Working), InjectionStep::Wait);
-  EXPECT_EQ(injection.decide(now).reason, "the agent began to work before Enter");
-  EXPECT_EQ(after(1s, State::Typing), InjectionStep::Wait) << "the person has it in hand";
-  person_enters();
-  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait) << "sent, but edited: the record may tell";
+  EXPECT_EQ(injection.decide(now).reason, "the agent started to work before Enter");
+  EXPECT_EQ(after(1s, State::Typing), InjectionStep::Wait) << "the user is editing it";
+  user_enters();
+  EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait) << "sent, but edited: the transcript may show it";
   EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
 }
 
 TEST_F(InjectionTest, TextTypedBeforeIsNotOurs) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  now.draft_is_ours = false;
+  now.draft_matches = false;
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
   now.now += 1ms;
-  person_enters();
+  user_enters();
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);
   EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
 }
@@ -369,9 +369,9 @@ TEST_F(InjectionTest, TextReplacedAfterEnterIsInDoubt) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Wait) << "it was not taken";
-  person_types();
+  user_types();
   EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Wait);
-  person_enters();
+  user_enters();
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);
   EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
 }
@@ -380,7 +380,7 @@ TEST_F(InjectionTest, TypingAfterEnterSendsNothing) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   now.now += 1ms;
-  person_types();
+  user_types();
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Delivered);
 }
 
@@ -388,21 +388,21 @@ TEST_F(InjectionTest, ReportsThatUserRemovedText) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
   now.now += 1ms;
-  person_types();
+  user_types();
   EXPECT_EQ(after(100ms, State::Idle), InjectionStep::Wait) << "a frame may be half drawn";
   EXPECT_EQ(after(kGoneTimeout, State::Idle), InjectionStep::Failed);
 }
 
 TEST_F(InjectionTest, DoesNotSubmitOtherText) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  now.draft_is_ours = false;  // a person's keys were in the composer before our text, unseen
+  now.draft_matches = false;  // unseen keys of the user were in the composer before the text
   EXPECT_EQ(after(10s, State::Typing), InjectionStep::Wait);
 }
 
 TEST_F(InjectionTest, NeverWritesTheTextTwice) {
   ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(1s, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(1s, State::Idle), InjectionStep::InDoubt) << "swallowed: nobody knows";
+  EXPECT_EQ(after(1s, State::Idle), InjectionStep::InDoubt) << "it is unknown whether the program took it";
 }
 
 }  // namespace

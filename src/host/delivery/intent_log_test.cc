@@ -35,10 +35,10 @@ TEST_F(IntentLogTest, LoggedOutcomeIsLoaded) {
   }
   const auto next = opened();
   EXPECT_TRUE(next.contains("d-1") && next.contains("d-2"));
-  ASSERT_TRUE(next.end_of("d-1"));
-  EXPECT_EQ(next.end_of("d-1")->status, ReceiptStatus::Delivered);
-  EXPECT_EQ(next.end_of("d-1")->proof, "submitted");
-  EXPECT_FALSE(next.end_of("d-2"));
+  ASSERT_TRUE(next.outcome_of("d-1"));
+  EXPECT_EQ(next.outcome_of("d-1")->status, ReceiptStatus::Delivered);
+  EXPECT_EQ(next.outcome_of("d-1")->proof, "submitted");
+  EXPECT_FALSE(next.outcome_of("d-2"));
 }
 
 TEST_F(IntentLogTest, OutcomeWithoutIntentIsIgnored) {
@@ -59,7 +59,7 @@ TEST_F(IntentLogTest, TruncatedFileKeepsWholeLines) {
     ASSERT_TRUE(opened().add("d-3"));
     const auto next = opened();
     EXPECT_TRUE(next.contains("d-1") && next.contains("d-2") && next.contains("d-3")) << "cut at byte " << cut;
-    EXPECT_FALSE(next.end_of("d-2")) << "cut at byte " << cut;
+    EXPECT_FALSE(next.outcome_of("d-2")) << "cut at byte " << cut;
   }
 }
 
@@ -77,19 +77,19 @@ TEST_F(IntentLogTest, FailedWriteLogsNothing) {
 
 TEST_F(IntentLogTest, KeepsABoundedNumberOfNotesInABoundedFile) {
   auto intent = opened();
-  std::size_t longest = 0;
-  for (std::size_t i = 0; i < 4 * IntentLog::kMaxNotes; ++i) {
+  std::size_t max_bytes = 0;
+  for (std::size_t i = 0; i < 4 * IntentLog::kMaxIntents; ++i) {
     const auto delivery = "d-" + std::to_string(i);
     ASSERT_TRUE(intent.add(delivery));
     intent.add_outcome(delivery, delivered());
-    longest = std::max(longest, disk.bytes("Bob.intent")->size());
+    max_bytes = std::max(max_bytes, disk.bytes("Bob.intent")->size());
   }
-  EXPECT_LT(longest, 4 * IntentLog::kMaxNotes * 100);
+  EXPECT_LT(max_bytes, 4 * IntentLog::kMaxIntents * 100);
   const auto next = opened();
   for (const auto* each : {&std::as_const(intent), &next}) {
-    EXPECT_FALSE(each->contains("d-" + std::to_string(3 * IntentLog::kMaxNotes - 1)));
-    EXPECT_TRUE(each->contains("d-" + std::to_string(3 * IntentLog::kMaxNotes)));
-    EXPECT_TRUE(each->end_of("d-" + std::to_string(4 * IntentLog::kMaxNotes - 1)));
+    EXPECT_FALSE(each->contains("d-" + std::to_string(3 * IntentLog::kMaxIntents - 1)));
+    EXPECT_TRUE(each->contains("d-" + std::to_string(3 * IntentLog::kMaxIntents)));
+    EXPECT_TRUE(each->outcome_of("d-" + std::to_string(4 * IntentLog::kMaxIntents - 1)));
   }
 }
 

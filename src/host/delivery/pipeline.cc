@@ -19,12 +19,14 @@ DeliveryPipeline::DeliveryPipeline(PipelinePaths paths, const profiles::TypingRu
       inbox_{paths.inbox != nullptr ? std::make_unique<InboxFile>(*paths.inbox) : nullptr},
       injector_{rules, intent_, outputs.composer, outputs.reports},
       scheduler_{intent_, injector_, outputs.native, outputs.reports},
+      request_update_{std::move(outputs.request_update)},
+      view_{std::move(outputs.view)},
       on_pause_lapsed_{std::move(outputs.on_pause_lapsed)} {}
 
 Result<void> DeliveryPipeline::open() {
   RELAY_TRY(intent_.load());
   if (!inbox_) return {};
-  if (const auto loaded = inbox_->load(); !loaded) {  // it holds copies only: the agent runs without it
+  if (const auto loaded = inbox_->load(); !loaded) {  // it only holds copies, so the host continues without it
     log::warn("cannot use the inbox file", {{"error", loaded.error().message()}});
     inbox_.reset();
   }
@@ -32,12 +34,13 @@ Result<void> DeliveryPipeline::open() {
 }
 
 IncomingMessage DeliveryPipeline::receive(const client::IncomingMessage& incoming, WallMs now) {
-  auto message = message_of(incoming);
+  auto message = parse_incoming(incoming);
   if (inbox_)
-    if (const auto kept = inbox_->add(message, now); !kept)
-      log::warn("cannot write the inbox file", {{"error", kept.error().message()}});
-  const auto most = std::min<std::size_t>(rules_.max_paste_bytes, hooks::kMaxContextBytes);  // for every interface
-  auto text = text_for_agent(message, message.silent ? std::min(most, kMaxSilentTextBytes) : most, long_texts_);
+    if (const auto added = inbox_->add(message, now); !added)
+      log::warn("cannot write the inbox file", {{"error", added.error().message()}});
+  const auto max_bytes = std::min<std::size_t>(rules_.max_paste_bytes, hooks::kMaxContextBytes);  // for every interface
+  auto text =
+      text_for_agent(message, message.silent ? std::min(max_bytes, kMaxSilentTextBytes) : max_bytes, long_texts_);
   scheduler_.add({.ref = incoming.ref,
                   .from = message.from,
                   .message = message.id,
@@ -72,7 +75,7 @@ void DeliveryPipeline::on_connected(SteadyTime now) {
 void DeliveryPipeline::pause(const protocol::PauseCommand& command) {
   pause_lapses_.reset();
   if (!command.paused) return scheduler_.pause(std::nullopt);
-  scheduler_.pause(command.reason.empty() ? "paused by a person" : format("paused by a person: {}", command.reason));
+  scheduler_.pause(protocol::describe_pause(command.reason));
 }
 
 void DeliveryPipeline::move(const client::DeliveryRef& ref, DeliveryMode mode) {
@@ -81,9 +84,15 @@ void DeliveryPipeline::move(const client::DeliveryRef& ref, DeliveryMode mode) {
 }
 
 void DeliveryPipeline::on_model_input(std::string_view text, std::string_view via, std::string_view id) {
-  EvidenceMatcher shown{text};
-  scheduler_.on_model_input(shown, via, id);
-  injector_.on_model_input(shown, via, id);
+  EvidenceMatcher input{text};
+  scheduler_.on_model_input(input, via, id);
+  injector_.on_model_input(input, via, id);
+  request_update_();
+}
+
+void DeliveryPipeline::on_returned(const std::vector<std::string>& ids, std::string_view reason) {
+  scheduler_.on_returned(ids, reason);
+  request_update_();
 }
 
 void DeliveryPipeline::notify_agent(std::string_view sentence, bool typed_into, WallMs now) {
@@ -97,7 +106,7 @@ void DeliveryPipeline::notify_agent(std::string_view sentence, bool typed_into, 
   if (auto delivery = injector_.make_notice(sentence)) scheduler_.add(*std::move(delivery));
 }
 
-DeliveryScheduler::View DeliveryPipeline::sorting(const View& view) {
+DeliveryScheduler::View DeliveryPipeline::scheduler_view(const View& view) {
   return {.now = view.now,
           .wall = view.wall,
           .state = view.state,
@@ -107,9 +116,8 @@ DeliveryScheduler::View DeliveryPipeline::sorting(const View& view) {
           .typed_into = view.typed_into};
 }
 
-/// Typing depends on the screen. But a prompt that is known to be open may not be drawn yet, and typed text would
-/// answer it.
-State DeliveryPipeline::at_gate(const View& view) {
+/// Typing depends on the screen, but a reported prompt may not be drawn yet, and typed text would answer it.
+State DeliveryPipeline::gate_state(const View& view) {
   return view.screen == State::Idle || view.state == State::Blocked ? view.state : view.screen;
 }
 
@@ -118,11 +126,11 @@ std::optional<SteadyTime> DeliveryPipeline::deliver(const View& view) {
     pause({.paused = false});
     on_pause_lapsed_();
   }
-  auto again = scheduler_.deliver(sorting(view));
+  auto again = scheduler_.deliver(scheduler_view(view));
   if (pause_lapses_) again = again ? std::min(*again, *pause_lapses_) : *pause_lapses_;
   const auto typed = injector_.deliver({.now = view.now,
                                         .wall = view.wall,
-                                        .state = at_gate(view),
+                                        .state = gate_state(view),
                                         .blocker = view.blocker,
                                         .since = view.since,
                                         .typing = view.typing,
@@ -137,18 +145,18 @@ std::optional<SteadyTime> DeliveryPipeline::deliver(const View& view) {
   return again;
 }
 
-std::string DeliveryPipeline::take_for_hook(DeliveryMode mode, std::size_t max_bytes, const View& view) {
-  return scheduler_.take(mode, max_bytes, sorting(view));
+std::string DeliveryPipeline::take_pending(DeliveryMode mode, std::size_t max_bytes) {
+  return scheduler_.take(mode, max_bytes, scheduler_view(view_()));
 }
 
-void DeliveryPipeline::fetch(const FetchMessages& request, text::JsonWriter& answer) {
-  const auto page = page_of(fetchable(), request.limit, request.ids);
-  const auto shown = request.take && !page.ids.empty() ? scheduler_.fetch(page.ids) : page.ids;
-  answer.begin_array("messages");
+void DeliveryPipeline::fetch(const FetchMessages& request, text::JsonWriter& response) {
+  const auto page = fetch_page(fetchable(), request.limit, request.ids);
+  const auto fetched = request.take && !page.ids.empty() ? scheduler_.fetch(page.ids) : page.ids;
+  response.begin_array("messages");
   for (std::size_t i = 0; i < page.messages.size(); ++i)
-    if (std::ranges::find(shown, page.ids[i]) != shown.end()) answer.raw_element(page.messages[i]);
-  answer.end().field("more", page.more || shown.size() < page.ids.size());
-  if (scheduler_.paused()) answer.field("paused", true);
+    if (std::ranges::find(fetched, page.ids[i]) != fetched.end()) response.raw_element(page.messages[i]);
+  response.end().field("more", page.more || fetched.size() < page.ids.size());
+  if (scheduler_.paused()) response.field("paused", true);
 }
 
 void DeliveryPipeline::on_agent_exit() {
@@ -189,12 +197,12 @@ void DeliveryPipeline::describe(text::JsonWriter& out, const adapters::NativeCap
         .field("mode", protocol::name_of(delivery->mode))
         .optional("via", scheduler_.via_of(*delivery, can).value_or(typed_via));
     if (delivery->as_user) out.field("as", protocol::kAsUser);
-    out.field("reason", reason_shown(*delivery)).end();
+    out.field("reason", displayed_reason(*delivery)).end();
   }
   out.end();
 }
 
-/// Those at the gate first.
+/// Those at the injector come first.
 std::vector<const Delivery*> DeliveryPipeline::pending() const {
   std::vector<const Delivery*> all;
   for (const auto& delivery : injector_.pending()) {
@@ -208,7 +216,7 @@ std::vector<const Delivery*> DeliveryPipeline::pending() const {
 std::vector<const Delivery*> DeliveryPipeline::fetchable() const {
   std::vector<const Delivery*> all;
   for (const auto& delivery : injector_.pending())
-    if (!delivery.injection.begun()) all.push_back(&delivery);
+    if (!delivery.injection.started()) all.push_back(&delivery);
   std::ranges::copy(scheduler_.fetchable(), std::back_inserter(all));
   return all;
 }

@@ -1,10 +1,10 @@
-/// All deliveries of one agent, from their arrival until their end is reported: copied, rendered, scheduled, delivered.
+/// All deliveries of one agent, from DELIVER to the final receipt: copied, formatted, scheduled, delivered.
 ///
 ///     daemon ──IncomingMessage──▶ DeliveryPipeline ─▶ DeliveryScheduler ─▶ DeliveryTarget (the adapter)
 ///                                     │                      └──────────▶ Injector, the gate ─▶ paste, Enter
 ///                                     └ InboxFile, MessageFiles, IntentLog
 ///
-/// Invariants: a delivery is in one place, scheduler or injector; one that has not begun can still be fetched.
+/// Invariants: a delivery is in the scheduler or in the injector; one that has not started can still be fetched.
 /// Ownership: borrows directories, rules and outputs, which outlive it. Threading: loop thread only; the clock is an
 ///   argument.
 #pragma once
@@ -28,49 +28,71 @@
 
 namespace relay::host {
 
-inline constexpr Millis kPauseGrace{1'000};  // a daemon that still pauses the agent repeats it by then
-/// Of a silent message: most messages leave that room in a paste.
+inline constexpr Millis kPauseGrace{1'000};  // for a reconnected daemon to repeat a pause
+/// Most messages leave that much room in a paste.
 inline constexpr std::size_t kMaxSilentTextBytes = 2'000;
 
 inline constexpr int kMaxNotices = 100;  // in a row, in the inbox file
 
-/// Where its files are.
+/// The files of the pipeline.
 struct PipelinePaths {
   Directory& notes;  // holds the intent log
   std::string intent_file;
-  Directory* inbox = nullptr;  // of the copies; none: no copies
+  Directory* inbox = nullptr;  // for copies; null: no copies
   std::string project_root;
-  std::vector<std::string> long_texts;  // below it
+  std::vector<std::string> long_texts;  // path below project_root
+};
+
+/// What the pipeline knows of the agent when it delivers.
+struct PipelineView {
+  SteadyTime now{};
+  WallMs wall = 0;
+  profiles::State state = profiles::State::Unknown;       // by screen and native interfaces
+  profiles::State screen = profiles::State::Unknown;      // by the screen alone
+  profiles::Blocker blocker = profiles::Blocker::Dialog;  // of a blocked one
+  SteadyTime since{};
+  TypingTimes typing = {};
+  const std::optional<profiles::Composer>* composer = nullptr;
+  std::uint64_t revision = 0;  // of the screen
+  HeldKeys keys = {};          // of the user
+  bool drained = true;         // the program has read all input
+  bool takes_lines = true;     // a line break in a paste is no Enter
+  adapters::NativeCapabilities can = {};
+  bool typed_into = true;  // false: the program has no profile
 };
 
 /// Where deliveries and receipts go; all outlive the pipeline.
 struct PipelineOutputs {
-  adapters::DeliveryTarget* native = nullptr;  // the agent's own interface; none: it has none
+  adapters::DeliveryTarget* native = nullptr;  // null without a native interface
   InjectorActions& composer;
   ReceiptReporter& reports;
-  /// The daemon did not repeat in time that the agent is paused, so it is not.
+  /// The adapter reported a change: `deliver` should be called in the next turn of the loop.
+  std::function<void()> request_update = [] {};
+  /// The agent as it is now, for a hook that takes deliveries.
+  std::function<PipelineView()> view = [] { return PipelineView{}; };
+  /// The daemon did not repeat a pause in time, so it has ended.
   std::function<void()> on_pause_lapsed = [] {};
 };
 
-class DeliveryPipeline final {
+class DeliveryPipeline final : public adapters::DeliveryListener {
  public:
   DeliveryPipeline(PipelinePaths paths, const profiles::TypingRules& rules, PipelineOutputs outputs);
 
-  /// Reads the intent log and the inbox file of the host before this one.
+  /// Reads the intent log and the inbox file of the previous host.
   Result<void> open();
 
-  /// A message for the agent. Returns it as its sender wrote it.
+  /// Adds a message for the agent. Returns it as sent.
   IncomingMessage receive(const client::IncomingMessage& incoming, WallMs now);
   /// The user pauses or unpauses the agent.
   void pause(const protocol::PauseCommand& command);
-  /// The daemon repeats only pauses that hold: one that it does not repeat within kPauseGrace was lifted meanwhile.
+  /// The daemon repeats a pause after a reconnect; one that it does not repeat within kPauseGrace has ended.
   void on_connected(SteadyTime now);
-  /// Its mode has changed.
+  /// The mode of a delivery has changed.
   void move(const client::DeliveryRef& ref, protocol::DeliveryMode mode);
-  /// False when its delivery has begun, which continues.
+  /// False when the delivery has started, which continues.
   bool cancel(std::string_view id) { return scheduler_.cancel(id); }
-  /// A notice of the relay to the agent: typed, or written into its inbox file where nothing is typed to the program.
-  /// The agent gets a limited number of them in a row.
+  /// A notice of the relay to the agent: typed, or in its inbox file where nothing is typed into the program. Their
+  /// number in a row is limited.
   void notify_agent(std::string_view sentence, bool typed_into, WallMs now);
   /// A command of the agent succeeded: it may get notices again.
   void reset_notices() {
@@ -78,56 +100,36 @@ class DeliveryPipeline final {
     notices_ = 0;
   }
 
-  struct View {
-    SteadyTime now{};
-    WallMs wall = 0;
-    profiles::State state = profiles::State::Unknown;      // by all that is known
-    profiles::State screen = profiles::State::Unknown;     // as it is drawn
-    profiles::Blocker blocker = profiles::Blocker::Dialog;  // of a blocked one
-    SteadyTime since{};
-    TypingTimes typing = {};
-    const std::optional<profiles::Composer>* composer = nullptr;
-    std::uint64_t revision = 0;  // of the screen
-    HeldKeys keys = {};          // of the user
-    bool drained = true;         // the program has taken all that was written
-    bool takes_lines = true;     // a line break in a paste is no Enter
-    adapters::NativeCapabilities can = {};
-    bool typed_into = true;  // false: no profile describes the program
-  };
-  /// Does what can be done now. The time of the next call without any change.
+  using View = PipelineView;
+  /// Delivers what can be delivered now. Returns when to call again without a change.
   std::optional<SteadyTime> deliver(const View& view);
 
-  /// For a hook that has called: the pending deliveries of its mode.
-  std::string take_for_hook(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
-  /// The agent itself reports this as model input, under that id.
-  void on_model_input(std::string_view text, std::string_view via, std::string_view id);
-  /// The agent returned them unread.
-  void on_returned(const std::vector<std::string>& ids, std::string_view reason) {
-    scheduler_.on_returned(ids, reason);
-  }
-  /// For the agent that fetches. `on_fetched` follows when the answer was sent: only then are they delivered.
-  void fetch(const FetchMessages& request, text::JsonWriter& answer);
+  std::string take_pending(protocol::DeliveryMode mode, std::size_t max_bytes) override;
+  void on_model_input(std::string_view text, std::string_view via, std::string_view id) override;
+  void on_returned(const std::vector<std::string>& ids, std::string_view reason) override;
+  /// A fetch by the agent. Messages that it takes are delivered with `on_fetched`, after the response was sent.
+  void fetch(const FetchMessages& request, text::JsonWriter& response);
   void on_fetched() { scheduler_.on_fetched(); }
   void on_agent_exit();
 
-  /// A text of the user, to be typed now (injector.h). Not while `busy`.
+  /// Types a text of the user now (injector.h). Not while `busy`.
   void inject_user_text(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done);
   /// A delivery is being typed, or a text of the user is pending.
   [[nodiscard]] bool busy() const { return injector_.is_injecting() || injector_.has_user_text(); }
   [[nodiscard]] bool is_injecting() const { return injector_.is_injecting(); }
   [[nodiscard]] bool holds_keys() const { return injector_.holds_keys(); }
 
-  /// Why the first delivery is pending; empty when none is, or when the agent has it and will show it soon.
+  /// Why the first delivery is pending; empty without one, or when the agent accepted it and evidence is due.
   [[nodiscard]] std::string pending_reason() const;
-  /// The same as the delivery history has it, which changes only when a reason lasts.
+  /// The reason in the delivery history, which changes only when a reason lasts.
   [[nodiscard]] std::string settled_reason() const;
-  /// `pending`, each with the interface it will use, and `paused`. `typed_via`: the interface of those that are typed.
+  /// Writes `pending`, each with its interface, and `paused`. `typed_via`: the interface of typed deliveries.
   void describe(text::JsonWriter& out, const adapters::NativeCapabilities& can, std::string_view typed_via) const;
 
  private:
   [[nodiscard]] Injection injection_for(protocol::DeliveryMode mode) const;
-  [[nodiscard]] static DeliveryScheduler::View sorting(const View& view);
-  [[nodiscard]] static profiles::State at_gate(const View& view);
+  [[nodiscard]] static DeliveryScheduler::View scheduler_view(const View& view);
+  [[nodiscard]] static profiles::State gate_state(const View& view);
   [[nodiscard]] std::vector<const Delivery*> pending() const;
   [[nodiscard]] std::vector<const Delivery*> fetchable() const;
   [[nodiscard]] const Delivery* first_pending() const;
@@ -138,9 +140,11 @@ class DeliveryPipeline final {
   std::unique_ptr<InboxFile> inbox_;
   Injector injector_;
   DeliveryScheduler scheduler_;
+  std::function<void()> request_update_;
+  std::function<PipelineView()> view_;
   std::function<void()> on_pause_lapsed_;
   std::optional<SteadyTime> pause_lapses_;
-  int notices_ = 0;  // in the inbox file since the last command that succeeded
+  int notices_ = 0;  // in the inbox file since the last successful command
 };
 
 }  // namespace relay::host

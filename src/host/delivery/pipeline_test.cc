@@ -22,11 +22,11 @@ struct PipelineTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget
   profiles::TypingRules rules;
   std::unique_ptr<DeliveryPipeline> pipeline;
   DeliveryPipeline::View view{.now = SteadyTime{1h}, .wall = 1'000, .state = State::Idle, .screen = State::Idle};
-  Lines done;
-  OnAccepted handed;
+  Lines steps;
+  OnAccepted on_accepted;
 
   PipelineTest() { restart(); }
-  /// Another life of the host, over the same disk.
+  /// A new host with the same disk.
   void restart() {
     pipeline = std::make_unique<DeliveryPipeline>(
         PipelinePaths{.notes = disk, .intent_file = notes, .project_root = project.path(), .long_texts = {"messages"}},
@@ -34,22 +34,24 @@ struct PipelineTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget
     ASSERT_TRUE(pipeline->open());
   }
 
-  void interrupt() override { done.push_back("interrupt"); }
-  void paste(std::string_view text) override { done.push_back(format("paste {}", text)); }
-  void press_enter() override { done.push_back("enter"); }
-  void erase(std::size_t) override { done.push_back("erase"); }
-  void deliver(const adapters::NativeDelivery& native, OnAccepted on_accepted) override {
-    done.push_back(format("hand {}", native.text));
-    handed = std::move(on_accepted);
+  void interrupt() override { steps.push_back("interrupt"); }
+  void paste(std::string_view text) override { steps.push_back(format("paste {}", text)); }
+  void press_enter() override { steps.push_back("enter"); }
+  void erase(std::size_t) override { steps.push_back("erase"); }
+  void deliver(const adapters::NativeDelivery& native, OnAccepted done) override {
+    steps.push_back(format("native {}", native.text));
+    on_accepted = std::move(done);
   }
   PipelineOutputs outputs() {
-    return {.native = this, .composer = *this, .reports = *this, .on_pause_lapsed = [this] {
-              done.push_back("pause lapsed");
-            }};
+    return {.native = this,
+            .composer = *this,
+            .reports = *this,
+            .view = [this] { return view; },
+            .on_pause_lapsed = [this] { steps.push_back("pause lapsed"); }};
   }
-  void report(const client::DeliveryRef& place, protocol::Receipt receipt) override {
-    done.push_back(format("{} {}{}{}{}{}", place.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
-                          receipt.proof, receipt.reason.empty() ? "" : ": ", receipt.reason));
+  void report(const client::DeliveryRef& ref, protocol::Receipt receipt) override {
+    steps.push_back(format("{} {}{}{}{}{}", ref.id, name_of(receipt.status), receipt.proof.empty() ? "" : " ",
+                           receipt.proof, receipt.reason.empty() ? "" : ": ", receipt.reason));
   }
 
   void receive(const std::string& id, std::string_view kind = "message", std::uint32_t attempt = 1,
@@ -84,7 +86,7 @@ struct PipelineTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget
     pipeline->fetch({.take = true}, answer);
     return answer.take();
   }
-  Lines received() { return std::exchange(done, {}); }
+  Lines take_steps() { return std::exchange(steps, {}); }
 };
 
 TEST_F(PipelineTest, NoticeWithoutTypingGoesToInboxFile) {
@@ -98,13 +100,13 @@ TEST_F(PipelineTest, NoticeWithoutTypingGoesToInboxFile) {
   ASSERT_TRUE(pipeline->open());
   pipeline->notify_agent("ZZ was not started:\nno", false, 0);
   EXPECT_EQ(*inbox.bytes("inbox.md"), "## From Relay at 1970-01-01T00:00:00.000Z\n\nZZ was not started: no\n\n");
-  text::JsonWriter account;
-  pipeline->describe(account, {}, "inbox.md");
-  EXPECT_EQ(account.take(), R"({"pending":[]})") << "it does not stay pending";
+  text::JsonWriter json;
+  pipeline->describe(json, {}, "inbox.md");
+  EXPECT_EQ(json.take(), R"({"pending":[]})") << "it does not stay pending";
   for (int i = 0; i < 2 * kMaxNotices; ++i) pipeline->notify_agent("no such agent", false, 0);
   const auto full = inbox.bytes("inbox.md")->size();
   pipeline->notify_agent("no such agent", false, 0);
-  EXPECT_EQ(inbox.bytes("inbox.md")->size(), full) << "a program that repeats a mistake does not fill the disk";
+  EXPECT_EQ(inbox.bytes("inbox.md")->size(), full) << "repeated failures do not fill the disk";
   pipeline->reset_notices();
   pipeline->notify_agent("no such agent", false, 0);
   EXPECT_GT(inbox.bytes("inbox.md")->size(), full);
@@ -113,126 +115,126 @@ TEST_F(PipelineTest, NoticeWithoutTypingGoesToInboxFile) {
 TEST_F(PipelineTest, NoticeIsTypedWithProfile) {
   pipeline->notify_agent("ZZ was not started", true, 0);
   after(1s, State::Idle);
-  EXPECT_EQ(received(), Lines{"paste Relay: ZZ was not started"});
+  EXPECT_EQ(take_steps(), Lines{"paste Relay: ZZ was not started"});
 }
 
-/// What a predecessor had done with `d` when it was killed, and what the next life says when it is delivered again.
-struct AtDeath {
+/// What a host had done with `d` when it was killed, and the first step of the next host after it accepts `d` again.
+struct StoppedHost {
   const char* name;
   void (*live)(PipelineTest&);
-  const char* next_life;  // what it says first, after it accepted what it brings anew
+  const char* next_step;
 };
 
-constexpr const char* kBrings = "paste Relay message from Alice [d]: text of d";
-constexpr const char* kDoubts = "d in_doubt: the host ended during the delivery";
+constexpr const char* kTyped = "paste Relay message from Alice [d]: text of d";
+constexpr const char* kInDoubt = "d in_doubt: the host ended during the delivery";
 
-const AtDeath kDeaths[] = {
-    {"accepted", [](PipelineTest& test) { test.after(1s, State::Working); }, kBrings},
+const StoppedHost kStops[] = {
+    {"accepted", [](PipelineTest& test) { test.after(1s, State::Working); }, kTyped},
     {"paused",
      [](PipelineTest& test) {
        test.pipeline->pause({.paused = true});
        test.after(1s, State::Idle);
      },
-     kBrings},
-    {"written, not submitted", [](PipelineTest& test) { test.after(1s, State::Idle); }, kDoubts},
+     kTyped},
+    {"written, not submitted", [](PipelineTest& test) { test.after(1s, State::Idle); }, kInDoubt},
     {"entered",
      [](PipelineTest& test) {
        test.after(1s, State::Idle);
        test.after(50ms, State::Typing);
        test.after(300ms, State::Typing);
      },
-     kDoubts},
-    {"submitted, and the daemon did not hear it", [](PipelineTest& test) { test.type_one(); },
-     "d delivered submitted: the agent began to work"},
-    {"seen, and the daemon did not hear it",
+     kInDoubt},
+    {"submitted, not reported", [](PipelineTest& test) { test.type_one(); },
+     "d delivered submitted: the agent started to work"},
+    {"seen, not reported",
      [](PipelineTest& test) {
        test.type_one();
        test.pipeline->on_model_input("Relay message from Alice [d]: text of d", "transcript", "u-1");
      },
      "d delivered seen: typed; its transcript shows it"},
-    {"fetched, and perhaps not shown", [](PipelineTest& test) { (void)test.fetched(); }, kDoubts},
-    {"in a door's hands",
+    {"fetched, response perhaps not sent", [](PipelineTest& test) { (void)test.fetched(); }, kInDoubt},
+    {"delivered natively, not accepted",
      [](PipelineTest& test) {
-       test.view.can.by(DeliveryMode::OnIdle) = {DeliveryTiming::Idle, "inbox"};
+       test.view.can.by(DeliveryMode::OnIdle) = {DeliveryTiming::WhenIdle, "inbox"};
        test.after(1s, State::Idle);
        test.view.can = {};
      },
-     kDoubts},
-    {"a door took nothing",
+     kInDoubt},
+    {"native interface failed",
      [](PipelineTest& test) {
-       test.view.can.by(DeliveryMode::OnIdle) = {DeliveryTiming::Idle, "inbox"};
+       test.view.can.by(DeliveryMode::OnIdle) = {DeliveryTiming::WhenIdle, "inbox"};
        test.after(1s, State::Idle);
-       test.handed(fail("nobody listens"));
+       test.on_accepted(fail("connection refused"));
        test.view.can = {};
      },
-     kDoubts},
+     kInDoubt},
 };
 
-TEST_F(PipelineTest, RestartReportsOutcomesDoubtsBegunAndDeliversRest) {
-  for (const auto& death : kDeaths) {
-    notes = death.name;
+TEST_F(PipelineTest, RestartReportsOutcomesAndDeliversUnstarted) {
+  for (const auto& stop : kStops) {
+    notes = stop.name;
     restart();
     view.state = view.screen = State::Idle;
     view.since = view.now;
     receive("d");
-    death.live(*this);
-    (void)received();
+    stop.live(*this);
+    (void)take_steps();
     restart();
     receive("d");
     after(1s, State::Idle);
     after(1s, State::Idle);
-    auto said = received();
-    if (said.front() == "d accepted") said.erase(said.begin());
-    ASSERT_FALSE(said.empty()) << death.name;
-    EXPECT_EQ(said.front(), death.next_life) << death.name;
-    EXPECT_TRUE(death.next_life == kBrings || said.size() == 1) << "and nothing more: " << death.name;
+    auto log = take_steps();
+    if (log.front() == "d accepted") log.erase(log.begin());
+    ASSERT_FALSE(log.empty()) << stop.name;
+    EXPECT_EQ(log.front(), stop.next_step) << stop.name;
+    EXPECT_TRUE(stop.next_step == kTyped || log.size() == 1) << "nothing else: " << stop.name;
     restart();
     receive("d", "message", 2);
-    EXPECT_EQ(received(), Lines{"d accepted"}) << "a deliberate second attempt: " << death.name;
+    EXPECT_EQ(take_steps(), Lines{"d accepted"}) << "a deliberate second attempt: " << stop.name;
   }
 }
 
 TEST_F(PipelineTest, SilentDeliveryIsTypedWithAnother) {
   receive("q", "state");
-  (void)received();
+  (void)take_steps();
   for (int i = 0; i < 5; ++i) after(1s, State::Idle);
-  EXPECT_EQ(received(), Lines{"q deferred: it does not wake the agent; it goes with the next message"});
-  EXPECT_EQ(pipeline->pending_reason(), "") << "nothing is late";
+  EXPECT_EQ(take_steps(), Lines{"q deferred: it does not wake the agent; it is delivered with the next message"});
+  EXPECT_EQ(pipeline->pending_reason(), "") << "no reason for a silent delivery";
   receive("a");
   type_one();
   EXPECT_EQ(
-      received(),
+      take_steps(),
       (Lines{"a accepted",
              "paste Relay message from Alice [q] [kind:state]: text of q\nRelay message from Alice [a]: text of a",
-             "q accepted written", "a accepted written", "enter", "q delivered submitted: the agent began to work",
-             "a delivered submitted: the agent began to work"}));
+             "q accepted written", "a accepted written", "enter", "q delivered submitted: the agent started to work",
+             "a delivered submitted: the agent started to work"}));
 }
 
 TEST_F(PipelineTest, FlushedDeliveryGoesAndCancelledDoesNot) {
   receive("a", "message", 1, DeliveryMode::Manual);
   receive("b", "message", 1, DeliveryMode::Manual);
   after(1s, State::Idle);
-  (void)received();
+  (void)take_steps();
   EXPECT_TRUE(pipeline->cancel("b"));
   pipeline->move({.id = "a"}, DeliveryMode::OnIdle);
   type_one();
-  EXPECT_EQ(received().front(), "paste Relay message from Alice [a]: text of a");
-  EXPECT_TRUE(received().empty());
+  EXPECT_EQ(take_steps().front(), "paste Relay message from Alice [a]: text of a");
+  EXPECT_TRUE(take_steps().empty());
 }
 
 TEST_F(PipelineTest, PauseHoldsUntilLifted) {
   pipeline->pause({.paused = true, .reason = "lunch"});
   receive("a");
   after(1s, State::Idle);
-  EXPECT_EQ(received(), (Lines{"a accepted", "a deferred: paused by a person: lunch"}));
-  text::JsonWriter shown;
-  pipeline->describe(shown, {}, adapters::way::kTerminal);
-  EXPECT_EQ(shown.take(),
-            R"({"paused":"paused by a person: lunch","pending":[{"id":"a","from":"Alice","mode":"on-idle","via":"pty",)"
-            R"("reason":"paused by a person: lunch"}]})");
+  EXPECT_EQ(take_steps(), (Lines{"a accepted", "a deferred: paused by the user: lunch"}));
+  text::JsonWriter json;
+  pipeline->describe(json, {}, adapters::via::kTerminal);
+  EXPECT_EQ(json.take(),
+            R"({"paused":"paused by the user: lunch","pending":[{"id":"a","from":"Alice","mode":"on-idle","via":"pty",)"
+            R"("reason":"paused by the user: lunch"}]})");
   pipeline->pause({.paused = false});
   after(1s, State::Idle);
-  EXPECT_EQ(received().front(), "paste Relay message from Alice [a]: text of a");
+  EXPECT_EQ(take_steps().front(), "paste Relay message from Alice [a]: text of a");
 }
 
 TEST_F(PipelineTest, PauseLapsesWithoutRepetition) {
@@ -242,25 +244,25 @@ TEST_F(PipelineTest, PauseLapsesWithoutRepetition) {
   pipeline->on_connected(view.now);
   pipeline->pause({.paused = true});
   after(kPauseGrace, State::Idle);
-  (void)received();
+  (void)take_steps();
   pipeline->on_connected(view.now);
   after(kPauseGrace - 1ms, State::Idle);
-  EXPECT_TRUE(received().empty()) << "the daemon may still say it";
+  EXPECT_TRUE(take_steps().empty()) << "the daemon may still repeat it";
   after(1ms, State::Idle);
-  EXPECT_EQ(received(), (Lines{"pause lapsed", "paste Relay message from Alice [a]: text of a"}));
+  EXPECT_EQ(take_steps(), (Lines{"pause lapsed", "paste Relay message from Alice [a]: text of a"}));
 }
 
 TEST_F(PipelineTest, FetchLogsIntentThenDelivers) {
   receive("a");
   after(1s, State::Working);
   disk.fail_appends = 1;
-  EXPECT_EQ(fetched(), R"({"messages":[],"more":true})") << "what cannot be noted is not shown";
+  EXPECT_EQ(fetched(), R"({"messages":[],"more":true})") << "not fetched without an intent";
   EXPECT_EQ(fetched(), R"({"messages":[{"id":"a","from":"Alice","body":"text of a","mode":"on-idle",)"
                        R"("pendingReason":"the agent is working"}],"more":false})");
-  EXPECT_EQ(received().back(), "a deferred: the agent is working") << "it has not gone out yet";
+  EXPECT_EQ(take_steps().back(), "a deferred: the agent is working") << "the response is not sent yet";
   EXPECT_FALSE(pipeline->cancel("a"));
   pipeline->on_fetched();
-  EXPECT_EQ(received(), Lines{"a delivered seen: fetched by the agent"});
+  EXPECT_EQ(take_steps(), Lines{"a delivered seen: fetched by the agent"});
 }
 
 TEST_F(PipelineTest, FetchedMessageNamesFilesAndExpectedAnswer) {
@@ -276,10 +278,10 @@ TEST_F(PipelineTest, DeliveryBehindUserTextCanBeCancelled) {
   after(1s, State::Working);
   pipeline->inject_user_text("go on", view.now, [](const Result<void>&) {});
   EXPECT_TRUE(pipeline->cancel("a"));
-  (void)received();
+  (void)take_steps();
   after(10ms, State::Idle);
   type_one();
-  EXPECT_EQ(received(), (Lines{"paste go on", "enter"}));
+  EXPECT_EQ(take_steps(), (Lines{"paste go on", "enter"}));
 }
 
 TEST_F(PipelineTest, LongSilentDeliveryFitsBesideOthers) {
@@ -294,9 +296,9 @@ TEST_F(PipelineTest, LongSilentDeliveryFitsBesideOthers) {
   (void)pipeline->receive({{.id = "q"}, envelope, delivery}, view.wall);
   receive("a");
   after(1s, State::Idle);
-  const auto said = received();
-  EXPECT_TRUE(said.back().starts_with("paste Relay message from Alice [q] [kind:state]: xxx")) << said.back();
-  EXPECT_TRUE(said.back().ends_with("\nRelay message from Alice [a]: text of a"));
+  const auto log = take_steps();
+  EXPECT_TRUE(log.back().starts_with("paste Relay message from Alice [q] [kind:state]: xxx")) << log.back();
+  EXPECT_TRUE(log.back().ends_with("\nRelay message from Alice [a]: text of a"));
 }
 
 TEST_F(PipelineTest, InjectionContinuesDuringPause) {
@@ -306,45 +308,45 @@ TEST_F(PipelineTest, InjectionContinuesDuringPause) {
   after(50ms, State::Typing);
   after(300ms, State::Typing);
   after(50ms, State::Working);
-  EXPECT_EQ(received().back(), "a delivered submitted: the agent began to work");
+  EXPECT_EQ(take_steps().back(), "a delivered submitted: the agent started to work");
 }
 
-TEST_F(PipelineTest, EnterWaitsForKnownPrompt) {
+TEST_F(PipelineTest, EnterWaitsForReportedPrompt) {
   receive("a");
   after(1s, State::Idle);
   after(50ms, State::Typing);
-  (void)received();
-  view.state = State::Blocked;  // its server says so before it is drawn
+  (void)take_steps();
+  view.state = State::Blocked;  // reported by the server before it is drawn
   view.now += 300ms;
   (void)pipeline->deliver(view);
-  EXPECT_EQ(received(), (Lines{"a deferred: a dialog opened before Enter"}));
+  EXPECT_EQ(take_steps(), (Lines{"a deferred: a dialog opened before Enter"}));
   after(1s, State::Typing);
   after(kUserIdleTime, State::Typing);
-  EXPECT_EQ(received(), (Lines{"enter"}));
+  EXPECT_EQ(take_steps(), (Lines{"enter"}));
 }
 
 TEST_F(PipelineTest, NativeDeliveryWaitsBetweenPasteAndEnter) {
   view.can.output = "transcript";
   for (const auto mode : {DeliveryMode::OnIdle, DeliveryMode::Immediate})
-    view.can.by(mode) = {.moment = mode == DeliveryMode::OnIdle ? DeliveryTiming::Idle : DeliveryTiming::AnyTime,
+    view.can.by(mode) = {.timing = mode == DeliveryMode::OnIdle ? DeliveryTiming::WhenIdle : DeliveryTiming::Anytime,
                          .via = "inbox",
                          .as_peer = true};
   receive("u", "message", 1, {}, {}, {}, true);
   after(1s, State::Working);
   receive("a");
   receive("b", "message", 1, DeliveryMode::Immediate);
-  (void)received();
+  (void)take_steps();
   after(1s, State::Idle);
   after(200ms, State::Idle);
   after(20ms, State::Typing);
   after(400ms, State::Typing);
   after(100ms, State::Working);
-  EXPECT_EQ(received(),
-            (Lines{"b deferred: a message of the user comes first", "a deferred: a message of the user comes first",
+  EXPECT_EQ(take_steps(),
+            (Lines{"b deferred: a message of the user is first", "a deferred: a message of the user is first",
                    "paste Message from your user Alice [u]: text of u", "u accepted written", "enter",
-                   "u delivered submitted: the agent began to work"}));
+                   "u delivered submitted: the agent started to work"}));
   after(100ms, State::Working);
-  EXPECT_EQ(received(), Lines{"hand Relay message from Alice [b]: text of b"});
+  EXPECT_EQ(take_steps(), Lines{"native Relay message from Alice [b]: text of b"});
 }
 
 TEST_F(PipelineTest, ReasonFollowsStateAndSettlesLater) {
@@ -353,7 +355,7 @@ TEST_F(PipelineTest, ReasonFollowsStateAndSettlesLater) {
   EXPECT_EQ(pipeline->pending_reason(), "it is not known to be ready");
   after(10ms, State::Blocked);
   EXPECT_EQ(pipeline->pending_reason(), "a dialog is open");
-  EXPECT_EQ(pipeline->settled_reason(), "it is not known to be ready") << "the history waits until it lasts";
+  EXPECT_EQ(pipeline->settled_reason(), "it is not known to be ready") << "the history gets it once it lasts";
   after(2s, State::Blocked);
   EXPECT_EQ(pipeline->settled_reason(), "a dialog is open");
   after(10ms, State::Typing);

@@ -1,4 +1,4 @@
-/// Where the parts of the delivery pipeline report what became of a delivery.
+/// Takes the receipts of deliveries.
 #pragma once
 
 #include "client/stream_positions.h"

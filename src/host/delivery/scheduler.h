@@ -1,29 +1,29 @@
-/// Decides by which interface each delivery reaches the agent, and when: natively, by a hook, by a fetch, or typed.
+/// Decides via which interface each delivery reaches the agent, and when: natively, via a hook, by a fetch, or typed.
 ///
-///     arrives ─▶ lane of its mode and priority ──timing allows──▶ delivered natively ──transcript shows it──▶ delivered, seen
+///     add ─▶ lane of its mode and priority ──timing allows──▶ accepted natively ──transcript shows it──▶ delivered, seen
 ///                     │ no native interface: the injector types it (on-idle, immediate)
 ///                     └ a hook takes it (next-message, next-tool-call), or the agent fetches it (manual)
-///     silent ones (state, ack) wait in lanes of their own: for a hook, or for a delivery that wakes the agent
+///     silent deliveries (state, ack) have lanes of their own: until a hook takes them, or with one that wakes the agent
 ///
 /// Invariants
-/// - Urgent lanes come before all others; inside a lane the senders take turns (fair_queue.h). A delivery that finds no
-///   room in an interface waits with its sender's later ones; those of other senders continue.
-/// - A delivery uses one interface: once delivered natively it is never typed. Only when the interface took nothing, or
-///   returned it unread, is it typed, with the reason in the delivery history.
-/// - The intent is on disk before anything is delivered, as before the first typed byte.
-/// - Nothing is delivered while the agent shows a prompt, or before it is known to be ready.
-/// - Delivered is reported when the agent's transcript shows the text; without a transcript, when the agent began to
-///   work after it took the text. A text that an idle agent does not show for kProofLimit is in doubt; one that begins
-///   no turn, only after a turn that should have shown it.
-/// - The delivery that interrupted a turn is the next one that begins a turn: only a draft of the user goes before it.
-/// - No turn is interrupted while a text just delivered is not shown: the program may drop it with the turn.
-/// - A message of the user uses no interface that presents it as a peer's: it is typed, and waits for the gate.
-/// - Nothing is delivered between a typed text and its Enter, and nothing is typed while the turn of a native delivery
-///   is about to start.
-/// - A user's message that waits for the end of a turn holds back other messages for idle agents, not urgent ones.
-/// - While the agent is paused nothing new is delivered; what has begun is finished, and a fetch is served.
-/// - A silent delivery never begins a turn, is never typed alone and interrupts nothing.
-/// - A pending reason is reported when it changes; an end exactly once. An expired delivery is not delivered.
+/// - Urgent lanes come before all others; within a lane the senders take turns (fair_queue.h). A delivery that does not
+///   fit an interface stays pending with its sender's later ones; other senders continue.
+/// - A delivery uses one interface: once accepted natively it is never typed, unless the interface took nothing or
+///   returned it unread; then the delivery history has the reason.
+/// - The intent is on disk before a native delivery, as before the first typed byte.
+/// - Nothing is delivered while the agent shows a prompt, or before it is ready.
+/// - Delivered is reported when the agent's transcript shows the text; without a transcript, when the agent starts to
+///   work after it accepted the text. A text that an idle agent does not show for kProofLimit is in doubt; one that
+///   starts no turn, only after a turn that should have shown it.
+/// - The delivery that interrupted a turn starts the next one; only a draft of the user comes before it.
+/// - No turn is interrupted while an accepted text is not shown: the program may drop it with the turn.
+/// - A message of the user uses no interface that presents it as a peer's: it is typed through the gate.
+/// - Nothing is delivered between a typed text and its Enter, and nothing is typed while a native delivery is about to
+///   start its turn.
+/// - A pending user message holds back other messages for an idle agent, not urgent ones.
+/// - While the agent is paused nothing new is delivered; started deliveries finish, and fetches are served.
+/// - A silent delivery never starts a turn, is never typed alone and interrupts nothing.
+/// - A pending reason is reported when it changes, an outcome exactly once. An expired delivery is not delivered.
 /// Ownership: borrows the intent log, the injector, the native interface and the reporter, which outlive it.
 /// Threading: loop thread only; the clock is an argument.
 #pragma once
@@ -49,22 +49,21 @@
 
 namespace relay::host {
 
-inline constexpr Millis kTurnSettle{500};        // after a text was seen: its turn shows by then
-inline constexpr Millis kProofTimeout{10'000};   // for the transcript to show a native delivery
-inline constexpr Millis kProofLimit{60'000};     // an idle agent has not shown it for so long: in doubt
-inline constexpr std::size_t kMaxUnproven = 32;  // native deliveries of one mode
-inline constexpr Millis kNativeRetry{5'000};     // after an interface took nothing, for modes that cannot be typed
+inline constexpr Millis kTurnSettle{500};                  // after a text was seen: its turn starts by then
+inline constexpr Millis kProofTimeout{10'000};             // for the transcript to show a native delivery
+inline constexpr Millis kProofLimit{60'000};               // without evidence from an idle agent: in doubt
+inline constexpr std::size_t kMaxUnproven = 32;            // native deliveries of one mode
+inline constexpr Millis kNativeRetry{5'000};               // after a failed native delivery whose mode cannot be typed
 inline constexpr std::size_t kMaxSilentBytes = 16 * 1024;  // delivered with one message
 
 class DeliveryScheduler final : public SilentDeliveries {
  public:
-  /// `native`: the agent's own interface; none: every delivery is typed or fetched.
+  /// `native`: null when every delivery is typed or fetched.
   DeliveryScheduler(IntentLog& intent, InjectionQueue& injector, adapters::DeliveryTarget* native,
                     ReceiptReporter& reports)
       : intent_{intent}, injector_{injector}, native_{native}, reports_{reports} {}
 
-  /// A delivery that an earlier host may have delivered is not accepted: its logged outcome is reported, or else that
-  /// it is in doubt.
+  /// A delivery whose intent an earlier host logged is not delivered: its logged outcome is reported, or in doubt.
   void add(Delivery delivery);
 
   struct View {
@@ -76,39 +75,38 @@ class DeliveryScheduler final : public SilentDeliveries {
     adapters::NativeCapabilities can = {};
     bool typed_into = true;  // false: no profile describes the program
   };
-  /// Does what can be done now. The time of the next call without any change.
+  /// Delivers what can be delivered now. Returns when to call again without a change.
   std::optional<SteadyTime> deliver(const View& view);
 
-  /// For a hook that has called: the pending deliveries of its mode, together at most so many bytes.
+  /// For a hook call: the pending deliveries of its mode, together at most `max_bytes`.
   std::string take(protocol::DeliveryMode mode, std::size_t max_bytes, const View& view);
-  /// The agent itself reports this as model input, under that id.
-  void on_model_input(EvidenceMatcher& shown, std::string_view via, std::string_view id);
-  /// The agent returned these unread, in their order. They are typed where their mode can be; those already in doubt
-  /// fail.
+  /// The agent reports a model input with that id.
+  void on_model_input(EvidenceMatcher& input, std::string_view via, std::string_view id);
+  /// The agent returned these unread, in order. They are typed if their mode allows it; those already in doubt fail.
   void on_returned(const std::vector<std::string>& ids, std::string_view reason);
-  /// None where a hook takes them with the next prompt.
+  /// Empty where a hook takes them with the next prompt.
   std::vector<Delivery> take_silent(std::size_t max_bytes) override;
   void return_silent(std::vector<Delivery> deliveries) override;
 
-  /// Nothing new is delivered, for that reason; none: the pause is over.
-  void pause(std::optional<std::string> why) { paused_ = std::move(why); }
+  /// Pauses with that reason; none: continues.
+  void pause(std::optional<std::string> reason) { paused_ = std::move(reason); }
   [[nodiscard]] const std::optional<std::string>& paused() const { return paused_; }
-  /// Its mode and its reference at the daemon have changed. An injection that has begun continues.
+  /// The mode and the reference at the daemon have changed. An injection that has started continues.
   void move(const client::DeliveryRef& ref, protocol::DeliveryMode mode, Injection injection);
-  /// Drops it, unless its delivery has begun.
+  /// Drops the delivery unless it has started. True when dropped.
   bool cancel(std::string_view id);
 
-  /// The agent fetches these by MCP. Returns those that may be shown to it: not begun, with their intent logged now.
+  /// The agent fetches these via MCP. Returns those that have not started; their intents are logged.
   std::vector<std::string> fetch(const std::vector<std::string>& ids);
-  /// The answer to the fetch was sent: what it held is delivered.
+  /// The response to the fetch was sent: its deliveries are delivered.
   void on_fetched();
   [[nodiscard]] std::vector<const Delivery*> fetchable() const;
   void on_agent_exit();
 
-  /// The native interface it used or will use; none: it is typed. Empty: it goes with another delivery.
+  /// The native interface of the delivery; none: it is typed. Empty: it is delivered with another one.
   [[nodiscard]] std::optional<std::string_view> via_of(const Delivery& delivery,
                                                        const adapters::NativeCapabilities& can) const;
-  /// All that are not final, in the order of delivery, unproven ones first.
+  /// All deliveries that are not final, in the order of delivery, unproven ones first.
   [[nodiscard]] std::vector<const Delivery*> pending() const;
 
  private:
@@ -118,26 +116,26 @@ class DeliveryScheduler final : public SilentDeliveries {
     SteadyTime at{};
     std::string_view via = {};
     protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;  // in which it was delivered
-    bool taken = false;                                            // the interface said so
-    bool awaits_turn = false;                                      // none has run since
+    bool accepted = false;                                         // by the interface
+    bool awaits_turn = false;                                      // none has started since
   };
   [[nodiscard]] FairQueue& lane(protocol::Lane which) { return lanes_[protocol::lane_code(which)]; }
   [[nodiscard]] FairQueue& silent_queue(protocol::Priority priority) {
     return silent_[static_cast<std::size_t>(priority)];
   }
   /// The queue a delivery belongs to.
-  [[nodiscard]] FairQueue& home(const Delivery& delivery);
+  [[nodiscard]] FairQueue& queue_of(const Delivery& delivery);
   /// All queues, in the order they are served.
   [[nodiscard]] std::vector<FairQueue*> queues();
-  void requeue(Delivery delivery) { home(delivery).requeue(std::move(delivery)); }
+  void requeue(Delivery delivery) { queue_of(delivery).requeue(std::move(delivery)); }
   void clear_gate();
   std::optional<Delivery> extract(std::string_view id);
-  void hold_all();
+  void defer_paused();
   std::optional<SteadyTime> serve_silent(protocol::Priority priority, const View& view);
   void drop_expired(const View& view);
   std::optional<SteadyTime> serve(protocol::Lane which, const View& view);
   std::optional<SteadyTime> inject_from(FairQueue& from, protocol::Lane which, const View& view);
-  /// By then the turn of a native delivery of that mode has started, or never will.
+  /// By then the turn of a native delivery of that mode has started, or will not start.
   [[nodiscard]] SteadyTime turn_started_by(protocol::DeliveryMode mode) const;
   std::optional<SteadyTime> deliver_native(FairQueue& from, protocol::DeliveryMode mode, const View& view);
   void track_unproven(Delivery delivery, std::uint64_t key, protocol::DeliveryMode mode, std::string_view via);
@@ -148,8 +146,8 @@ class DeliveryScheduler final : public SilentDeliveries {
   std::optional<Delivery> take_logged(FairQueue& from, const std::function<bool(const Delivery&)>& fits);
   std::vector<Delivery> take_silent_if(std::size_t max_bytes, const std::function<bool(const Delivery&)>& fits);
   bool log_intent(Delivery& delivery);
-  void wait(Delivery& delivery, std::string_view reason);
-  void end(const Delivery& delivery, protocol::Receipt receipt);
+  void defer(Delivery& delivery, std::string_view reason);
+  void finish(const Delivery& delivery, protocol::Receipt receipt);
 
   IntentLog& intent_;
   InjectionQueue& injector_;
@@ -157,11 +155,11 @@ class DeliveryScheduler final : public SilentDeliveries {
   ReceiptReporter& reports_;
   std::array<FairQueue, protocol::kLanes> lanes_;
   std::array<FairQueue, 2> silent_;
-  std::optional<protocol::Lane> at_gate_;  // of the last one that was given to be typed
-  bool user_at_gate_ = false;              // it is typed because the user says it
+  std::optional<protocol::Lane> at_gate_;  // the lane of the delivery at the injector
+  bool user_at_gate_ = false;              // it is typed because it is the user's
   std::deque<UnprovenDelivery> unproven_;
-  std::deque<UnprovenDelivery> in_doubt_;  // given up, and shown after all, perhaps; the newest kMaxUnproven
-  std::vector<Delivery> fetched_;          // and perhaps not shown yet
+  std::deque<UnprovenDelivery> in_doubt_;  // late evidence may still come; the newest kMaxUnproven
+  std::vector<Delivery> fetched_;          // the response may not be sent yet
   SteadyTime now_{};
   SteadyTime last_seen_{};
   bool has_transcript_ = false;

@@ -1,4 +1,4 @@
-/// Deliveries that do not wake the agent and wait for one that does.
+/// Pending silent deliveries, which are delivered together with one that wakes the agent.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace relay::host {
 class SilentDeliveries {
  public:
   virtual ~SilentDeliveries() = default;
-  /// Takes those whose texts and line breaks fit into so many bytes, with their intent logged.
+  /// Takes those whose texts and line breaks fit into `max_bytes`; their intents are logged.
   virtual std::vector<Delivery> take_silent(std::size_t max_bytes) = 0;
-  /// They were not sent.
+  /// Requeues deliveries that were not sent.
   virtual void return_silent(std::vector<Delivery> deliveries) = 0;
 };
 

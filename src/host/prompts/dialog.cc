@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/format.h"
+#include "net/server_request.h"
 #include "protocol/send.h"
 
 namespace relay::host {
@@ -16,54 +17,51 @@ using profiles::ChoiceMeaning;
 using profiles::DialogChoice;
 using profiles::DialogKeys;
 
-std::string squeezed(std::string text) {
+std::string without_blanks(std::string text) {
   std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
   return text;
 }
 
-/// Columns are padded with blanks, so their number means nothing.
-std::string with_single_blanks(std::string text) {
+/// Columns are padded with blanks, so their number is ignored.
+std::string collapse_blanks(std::string text) {
   const auto ends = std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; });
   text.erase(ends.begin(), ends.end());
   return text;
 }
 
-bool same_words(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
-/// The only one that matches; none when several do.
+/// The only choice that matches; none when several do.
 template <typename Fits>
-std::optional<std::size_t> only_one(const std::vector<DialogChoice>& choices, Fits fits) {
+std::optional<std::size_t> find_only(const std::vector<DialogChoice>& choices, Fits fits) {
   const auto found = std::ranges::find_if(choices, fits);
   if (found == choices.end() || std::any_of(found + 1, choices.end(), fits)) return std::nullopt;
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-std::optional<std::size_t> that_says(const Dialog& dialog, ChoiceMeaning says) {
-  return only_one(dialog.choices, [&](const DialogChoice& each) { return each.meaning == says; });
+std::optional<std::size_t> find_choice(const Dialog& dialog, ChoiceMeaning meaning) {
+  return find_only(dialog.choices, [&](const DialogChoice& each) { return each.meaning == meaning; });
 }
 
-Dialog made(PromptKind kind, std::string about, const std::string& body, bool certain,
-            const std::vector<DialogChoice>& choices) {
+Dialog make_dialog(PromptKind kind, std::string about, const std::string& body, bool certain,
+                   const std::vector<DialogChoice>& choices) {
   auto whole = about + "\n" + body;
   for (const auto& choice : choices) whole += format("\n{}. {}", choice.number, choice.label);
-  return {kind, squeezed(std::move(about)), with_single_blanks(std::move(whole)), certain, body, choices};
+  return {kind, without_blanks(std::move(about)), collapse_blanks(std::move(whole)), certain, body, choices};
 }
 
 }  // namespace
 
 std::optional<std::size_t> Dialog::marked() const {
-  return only_one(choices, [](const DialogChoice& each) { return each.marked; });
+  return find_only(choices, [](const DialogChoice& each) { return each.marked; });
 }
 
 std::optional<Dialog> dialog_in(const profiles::ScreenFindings& findings) {
-  if (const auto& asked = findings.permission)
-    return made(PromptKind::Permission, format("{}/{}/{}", asked->pattern, asked->tool, asked->command), asked->body,
-                asked->whole, asked->choices);
-  if (const auto& asked = findings.question)
-    return made(PromptKind::Question, format("{}/{}", asked->pattern, asked->text), asked->body, asked->whole,
-                asked->choices);
+  if (const auto& permission = findings.permission)
+    return make_dialog(PromptKind::Permission,
+                       format("{}/{}/{}", permission->pattern, permission->tool, permission->command), permission->body,
+                       permission->whole, permission->choices);
+  if (const auto& question = findings.question)
+    return make_dialog(PromptKind::Question, format("{}/{}", question->pattern, question->text), question->body,
+                       question->whole, question->choices);
   return std::nullopt;
 }
 
@@ -74,7 +72,7 @@ bool has_own_keys(const Dialog& dialog) {
 bool can_press(const Dialog& dialog, DialogKeys press) {
   if (!dialog.certain) return false;
   if (dialog.kind == PromptKind::Permission &&
-      !(that_says(dialog, ChoiceMeaning::Approve) && that_says(dialog, ChoiceMeaning::Deny)))
+      !(find_choice(dialog, ChoiceMeaning::Approve) && find_choice(dialog, ChoiceMeaning::Deny)))
     return false;
   if (has_own_keys(dialog)) return true;
   switch (press) {
@@ -88,21 +86,21 @@ bool can_press(const Dialog& dialog, DialogKeys press) {
 Result<std::size_t> choice_for(const Dialog& dialog, const PromptAnswer& reply) {
   std::optional<std::size_t> choice;
   if (dialog.kind == PromptKind::Permission) {
-    choice =
-        that_says(dialog, reply.verdict == PromptAnswer::Decision::Allow ? ChoiceMeaning::Approve : ChoiceMeaning::Deny);
+    choice = find_choice(
+        dialog, reply.decision == PromptAnswer::Decision::Approve ? ChoiceMeaning::Approve : ChoiceMeaning::Deny);
   } else if (reply.answers.size() == 1) {
-    choice = only_one(dialog.choices, [&](const DialogChoice& each) {
-      return same_words(each.label, reply.answers.front()) || each.number == reply.answers.front();
+    choice = find_only(dialog.choices, [&](const DialogChoice& each) {
+      return net::equals_ignore_case(each.label, reply.answers.front()) || each.number == reply.answers.front();
     });
   }
   if (choice) return *choice;
   std::string offered;
   for (const auto& each : dialog.choices) offered += format("{}{}", offered.empty() ? "" : "; ", each.label);
   return fail(protocol::NackCode::BadRequest,
-              format("that can only be answered with one of what is offered on the agent's screen: {}", offered));
+              format("the answer must be one of the choices on the agent's screen: {}", offered));
 }
 
-std::string said_once(const std::string& body) {
+std::string without_repeated_subject(const std::string& body) {
   std::vector<std::string> lines;
   std::istringstream in{body};
   for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -111,23 +109,23 @@ std::string said_once(const std::string& body) {
     const auto& title = lines[i++];
     out += (i == 1 ? "" : "\n") + title;
     const auto gap = title.find("  ");
-    const auto subject = gap == std::string::npos ? std::string{} : squeezed(title.substr(gap));
+    const auto subject = gap == std::string::npos ? std::string{} : without_blanks(title.substr(gap));
     std::string repeated;
     std::size_t end = i;
-    while (end < lines.size() && repeated.size() < subject.size()) repeated += squeezed(lines[end++]);
+    while (end < lines.size() && repeated.size() < subject.size()) repeated += without_blanks(lines[end++]);
     if (!subject.empty() && repeated == subject) i = end;
   }
   return out;
 }
 
-bool shows(const Dialog& dialog, std::string_view subject) {
-  const auto wanted = squeezed(std::string{subject});
+bool has_subject(const Dialog& dialog, std::string_view subject) {
+  const auto wanted = without_blanks(std::string{subject});
   if (wanted.empty()) return false;
   std::vector<std::string> lines;
   std::istringstream body{dialog.body};
   for (std::string line; std::getline(body, line);) {
     if (line.starts_with("$ ")) line.erase(0, 2);
-    lines.push_back(squeezed(line));
+    lines.push_back(without_blanks(line));
   }
   for (std::size_t first = 0; first < lines.size(); ++first) {
     std::string joined;

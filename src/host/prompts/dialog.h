@@ -1,7 +1,6 @@
-/// The dialog on an agent's screen as a value that keys can answer: its text, its choices, the one that is marked.
+/// The dialog on an agent's screen as a value: its text, its choices and the marked one.
 ///
-/// Two dialogs are the same when the text above their choices and the labels of the choices are the same. The position
-/// of the mark is not part of it.
+/// Two dialogs are the same when their text and the labels of their choices are the same; the mark does not count.
 /// Pure values.
 #pragma once
 
@@ -19,33 +18,33 @@ namespace relay::host {
 
 struct Dialog {
   adapters::PromptKind kind = adapters::PromptKind::Permission;
-  std::string about = {};  // its subject, without blanks: unchanged when rows around it change
-  std::string whole = {};  // all it says and offers
-  bool certain = false;    // nothing of it is missing or may belong to something else
+  std::string about = {};  // its subject, without blanks; stays when other rows change
+  std::string whole = {};  // its whole text and its choices
+  bool certain = false;    // nothing is missing or may belong to another part of the screen
   std::string body = {};   // its text as drawn
   std::vector<profiles::DialogChoice> choices = {};
 
-  /// The choice that Enter takes; none when that cannot be seen.
+  /// The choice that Enter selects; none when it is not visible.
   [[nodiscard]] std::optional<std::size_t> marked() const;
 };
 
-/// None when no known dialog is on the screen.
+/// None without a known dialog.
 std::optional<Dialog> dialog_in(const profiles::ScreenFindings& findings);
 
-/// Each choice has keys of its own, whatever is marked.
+/// Each choice has its own key, independent of the mark.
 bool has_own_keys(const Dialog& dialog);
 
-/// Keys can give each answer; only where the question is certain.
+/// Keys can give each answer, and the dialog is certain.
 bool can_press(const Dialog& dialog, profiles::DialogKeys press);
 
-/// The choice for that answer; the error is for the caller that answers.
+/// The choice for that answer, or an error for the caller.
 Result<std::size_t> choice_for(const Dialog& dialog, const adapters::PromptAnswer& reply);
 
-/// The body without the lines that repeat the subject of a title: `? Shell  ls`, and below it `ls` in a frame. Two
-/// blanks divide a title from its subject.
-std::string said_once(const std::string& body);
+/// The body without lines that repeat the subject of a title: `? Shell  ls`, and below it `ls` in a frame. Two blanks
+/// separate a title from its subject.
+std::string without_repeated_subject(const std::string& body);
 
 /// True when this text, in one line or wrapped, is the subject of the dialog.
-bool shows(const Dialog& dialog, std::string_view subject);
+bool has_subject(const Dialog& dialog, std::string_view subject);
 
 }  // namespace relay::host

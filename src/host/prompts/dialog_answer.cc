@@ -5,53 +5,53 @@ namespace relay::host {
 using profiles::DialogKeys;
 using protocol::NackCode;
 
-DialogAnswer::Decision DialogAnswer::decide(const View& seen) {
-  if (!entered_) return choose(seen);
-  if (!seen.asked) return {Step::Taken};
-  // The request may outlive its dialog: Gemini CLI restarts after its folder trust and shows no known screen meanwhile.
-  // A dialog that is redrawn with a count or an error still asks; another dialog has another subject.
-  const bool stands = seen.dialog != nullptr && (seen.dialog->whole == dialog_.whole ||
-                                                 (!dialog_.about.empty() && seen.dialog->about == dialog_.about));
-  if (stands) gone_since_.reset();
-  if (!stands && !gone_since_) gone_since_ = seen.now;
-  if (gone_since_ && seen.now >= *gone_since_ + kGone) return {Step::Taken};
-  if (gone_since_) return {Step::Wait, *gone_since_ + kGone};
-  if (seen.now < *entered_ + kTakenTimeout) return {Step::Wait, *entered_ + kTakenTimeout};
+DialogAnswer::Decision DialogAnswer::decide(const View& view) {
+  if (!entered_) return choose(view);
+  if (!view.is_open) return {Step::Taken};
+  // The request may outlive its dialog: Gemini CLI restarts after its folder trust and then shows no known screen.
+  // A dialog that is redrawn with a count or an error is still open; another dialog has another subject.
+  const bool is_shown = view.dialog != nullptr && (view.dialog->whole == dialog_.whole ||
+                                                   (!dialog_.about.empty() && view.dialog->about == dialog_.about));
+  if (is_shown) closed_since_.reset();
+  if (!is_shown && !closed_since_) closed_since_ = view.now;
+  if (closed_since_ && view.now >= *closed_since_ + kClosedTime) return {Step::Taken};
+  if (closed_since_) return {Step::Wait, *closed_since_ + kClosedTime};
+  if (view.now < *entered_ + kTakenTimeout) return {Step::Wait, *entered_ + kTakenTimeout};
   return {Step::Failed,
           {},
-          "the key was pressed, and the dialog still stands there; look at it with `agent-relay attach`",
+          "the key was pressed, and the dialog is still open; see it with `agent-relay attach`",
           NackCode::Busy};
 }
 
-DialogAnswer::Decision DialogAnswer::choose(const View& seen) {
-  if (!seen.asked || seen.dialog == nullptr || seen.dialog->whole != dialog_.whole) {
-    // A program that redraws itself after the key is seen half drawn.
-    if (seen.asked && moved_from_ && seen.now < moved_ + kRedraw) return {Step::Wait, moved_ + kRedraw};
+DialogAnswer::Decision DialogAnswer::choose(const View& view) {
+  if (!view.is_open || view.dialog == nullptr || view.dialog->whole != dialog_.whole) {
+    // The screen may be half drawn after the key.
+    if (view.is_open && moved_from_ && view.now < moved_ + kRedrawTimeout) return {Step::Wait, moved_ + kRedrawTimeout};
     if (moved_from_)
-      return {
-          Step::Failed,
-          {},
-          "its dialog was drawn anew while its mark was moved, which may stand on another choice now; answer it at its "
-          "own screen: `agent-relay attach`"};
-    return {Step::Failed,
-            {},
-            "that is not on the agent's screen any more; see `agent-relay permissions` and `agent-relay questions`"};
+      return {Step::Failed,
+              {},
+              "its dialog changed while its mark was moved, and another choice may be marked now; answer it on its "
+              "own screen: `agent-relay attach`"};
+    return {
+        Step::Failed,
+        {},
+        "that prompt is no longer on the agent's screen; see `agent-relay permissions` and `agent-relay questions`"};
   }
-  if (seen.typed > since_)
-    return {Step::Failed, {}, "somebody types at the agent's terminal, and answers there", NackCode::Busy};
-  if (has_own_keys(dialog_)) return press_enter(Step::OwnKey, seen.now);
-  if (press_ == DialogKeys::Letter) return press_enter(Step::LetterAndEnter, seen.now);
-  const auto marked = seen.dialog->marked();
+  if (view.typed > since_)
+    return {Step::Failed, {}, "the user is typing at the agent's terminal and may answer there", NackCode::Busy};
+  if (has_own_keys(dialog_)) return press_enter(Step::OwnKey, view.now);
+  if (press_ == DialogKeys::Letter) return press_enter(Step::LetterAndEnter, view.now);
+  const auto marked = view.dialog->marked();
   if (marked == wanted_)
-    return seen.now < moved_ + gap_ ? Decision{Step::Wait, moved_ + gap_} : press_enter(Step::Enter, seen.now);
-  if (seen.now >= since_ + kChoosing)
+    return view.now < moved_ + gap_ ? Decision{Step::Wait, moved_ + gap_} : press_enter(Step::Enter, view.now);
+  if (view.now >= since_ + kChoosingTimeout)
     return {Step::Failed,
             {},
-            "its mark did not move in time; answer it at its own screen: `agent-relay attach`",
+            "its mark did not move in time; answer it on its own screen: `agent-relay attach`",
             NackCode::Unsupported};
-  // Not seen while it is redrawn, or not moved yet.
-  if (!marked || marked == moved_from_) return {Step::Wait, since_ + kChoosing};
-  return move(*marked, seen.now);
+  // The mark is not visible during a redraw, or has not moved yet.
+  if (!marked || marked == moved_from_) return {Step::Wait, since_ + kChoosingTimeout};
+  return move(*marked, view.now);
 }
 
 DialogAnswer::Decision DialogAnswer::move(std::size_t from, SteadyTime now) {
@@ -59,11 +59,11 @@ DialogAnswer::Decision DialogAnswer::move(std::size_t from, SteadyTime now) {
   if (moved_from_ && distance(from) >= distance(*moved_from_))
     return {Step::Failed,
             {},
-            "its choices move in another order than they are shown; answer it at its own screen",
+            "its mark moves in another order than the choices are shown; answer it on its own screen",
             NackCode::Unsupported};
   moved_from_ = from;
   moved_ = now;
-  return {from < wanted_ ? Step::Down : Step::Up, since_ + kChoosing};
+  return {from < wanted_ ? Step::Down : Step::Up, since_ + kChoosingTimeout};
 }
 
 DialogAnswer::Decision DialogAnswer::press_enter(Step step, SteadyTime now) {

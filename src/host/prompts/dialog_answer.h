@@ -1,11 +1,11 @@
-/// Answers one dialog on an agent's screen by keys: what to press, when it was taken, when to give up.
+/// Answers one dialog on an agent's screen by keys: what to press, when the answer was taken, when it failed.
 ///
 ///     Choosing ──another choice marked──▶ one step up or down, then see it move
 ///        │ ──the wanted choice marked──▶ (gap) Enter ─▶ Entered ──dialog gone──▶ Taken
 ///        └ another dialog, none, the user types: Failed, nothing pressed
 ///
-/// Invariants: a key is pressed only while the text and the choices of the dialog are those of the start, and the user
-///   has not typed since; Enter at most once.
+/// Invariants: a key is pressed only while the dialog's text and choices are those of the start and the user has not
+///   typed since; Enter at most once.
 /// Pure: decides, never acts; the clock is an argument. Threading: one thread.
 #pragma once
 
@@ -20,11 +20,11 @@
 
 namespace relay::host {
 
-inline constexpr Millis kChoosing{1'500};      // for the mark to reach the wanted choice
-inline constexpr Millis kRedraw{900};          // for a dialog to be drawn again after a key
-inline constexpr Millis kTakenTimeout{3'000};  // for the dialog to close
-inline constexpr Millis kGone{500};            // not on the screen for so long after the key: it is gone
-inline constexpr Millis kMaxAnswerTime = kChoosing + kRedraw + kTakenTimeout + kGone;
+inline constexpr Millis kChoosingTimeout{1'500};  // for the mark to reach the wanted choice
+inline constexpr Millis kRedrawTimeout{900};      // for a dialog to be drawn again after a key
+inline constexpr Millis kTakenTimeout{3'000};     // for the dialog to close
+inline constexpr Millis kClosedTime{500};         // not on the screen for that long after the key: it has closed
+inline constexpr Millis kMaxAnswerTime = kChoosingTimeout + kRedrawTimeout + kTakenTimeout + kClosedTime;
 
 class DialogAnswer {
  public:
@@ -32,28 +32,28 @@ class DialogAnswer {
   struct Decision {
     Step step = Step::Wait;
     std::optional<SteadyTime> recheck = {};
-    std::string_view why = {};  // Failed: a sentence for the caller that answered
-    protocol::NackCode refusal = protocol::NackCode::Stale;
+    std::string_view error = {};  // Failed: for the caller
+    protocol::NackCode code = protocol::NackCode::Stale;
   };
   struct View {
     SteadyTime now{};
-    const Dialog* dialog = nullptr;  // on the screen; none: no known dialog
-    bool asked = true;               // the request is still open
+    const Dialog* dialog = nullptr;  // on the screen; null without a known dialog
+    bool is_open = true;             // the request
     SteadyTime typed{};              // by the user, last
   };
 
-  /// `gap`: programs take an Enter that follows another key sooner for a part of a paste.
+  /// `gap`: before an Enter that follows another key, which programs otherwise read as a part of a paste.
   DialogAnswer(Dialog dialog, std::size_t wanted, profiles::DialogKeys press, Millis gap, SteadyTime now)
       : dialog_{std::move(dialog)}, wanted_{wanted}, press_{press}, gap_{gap}, since_{now} {}
 
-  /// After a step that presses, the key counts as pressed at `seen.now`.
-  Decision decide(const View& seen);
+  /// After a step that presses, the key counts as pressed at `view.now`.
+  Decision decide(const View& view);
   [[nodiscard]] const std::string& letter() const { return dialog_.choices[wanted_].key; }
   /// The name of the key that selects the choice by itself.
   [[nodiscard]] const std::string& own_key() const { return dialog_.choices[wanted_].takes; }
 
  private:
-  Decision choose(const View& seen);
+  Decision choose(const View& view);
   Decision move(std::size_t from, SteadyTime now);
   Decision press_enter(Step step, SteadyTime now);
 
@@ -63,9 +63,9 @@ class DialogAnswer {
   Millis gap_;
   SteadyTime since_;
   SteadyTime moved_{};
-  std::optional<std::size_t> moved_from_;  // where the mark was when a key was pressed
+  std::optional<std::size_t> moved_from_;  // the mark when a key was pressed
   std::optional<SteadyTime> entered_;
-  std::optional<SteadyTime> gone_since_;  // its dialog, after the key
+  std::optional<SteadyTime> closed_since_;  // after the key
 };
 
 }  // namespace relay::host

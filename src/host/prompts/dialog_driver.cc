@@ -9,15 +9,14 @@ namespace relay::host {
 using protocol::NackCode;
 using terminal::NamedKey;
 
-void DialogDriver::begin(const AnswerPrompt& request, const View& view, Done done) {
-  if (active_)
-    return done(fail(NackCode::Busy, "something else is being answered at this moment; try again in a second"));
-  const auto seen = view.asking != nullptr ? *view.asking : profiles::ScreenFindings{};
-  if (const auto may = adapter_.check_keys(request, seen); !may) return done(Failure{may.error()});
-  // Keys typed before the dialog opened went elsewhere.
+void DialogDriver::start(const AnswerPrompt& request, const View& view, Done done) {
+  if (active_) return done(fail(NackCode::Busy, "another prompt is being answered; try again in a second"));
+  const auto findings = view.dialog != nullptr ? *view.dialog : profiles::ScreenFindings{};
+  if (const auto allowed = adapter_.check_keys(request, findings); !allowed) return done(Failure{allowed.error()});
+  // Keys typed before the dialog opened do not count.
   if (view.typed >= view.since && view.now < view.typed + kUserIdleTime)
     return done(fail(NackCode::Busy, "the user has just typed at the agent's terminal; try again in two seconds"));
-  const auto dialog = *dialog_in(seen);
+  const auto dialog = *dialog_in(findings);
   const auto choice = choice_for(dialog, request.reply);
   if (!choice) return done(Failure{choice.error()});
   active_.emplace(request, DialogAnswer{dialog, *choice, keys_, gap_, view.now}, std::move(done));
@@ -26,16 +25,16 @@ void DialogDriver::begin(const AnswerPrompt& request, const View& view, Done don
 std::optional<SteadyTime> DialogDriver::update(const View& view) {
   if (!active_) return std::nullopt;
   if (!view.steady) return active_->recheck;
-  const auto dialog = view.asking != nullptr ? dialog_in(*view.asking) : std::nullopt;
+  const auto dialog = view.dialog != nullptr ? dialog_in(*view.dialog) : std::nullopt;
   const auto decision = active_->answer.decide({.now = view.now,
                                                 .dialog = dialog ? &*dialog : nullptr,
-                                                .asked = adapter_.is_open(active_->request),
+                                                .is_open = adapter_.is_open(active_->request),
                                                 .typed = view.typed});
   active_->recheck = decision.recheck;
   if (decision.step == DialogAnswer::Step::Taken)
     end({});
   else if (decision.step == DialogAnswer::Step::Failed)
-    end(fail(decision.refusal, std::string{decision.why}));
+    end(fail(decision.code, std::string{decision.error}));
   else
     press(decision.step);
   return decision.recheck;
@@ -68,9 +67,9 @@ void DialogDriver::press(DialogAnswer::Step step) {
 
 void DialogDriver::end(Result<void> outcome) {
   auto ended = std::exchange(active_, std::nullopt);
-  // Another key might follow keys that the agent has not read yet.
+  // The agent may not have read the pressed keys yet.
   if (!outcome && ended->touched) adapter_.abandon(ended->request);
-  if (outcome) adapter_.taken(ended->request);
+  if (outcome) adapter_.on_answer_taken(ended->request);
   ended->done(std::move(outcome));
 }
 

@@ -1,7 +1,6 @@
 /// Executes answers by keys (dialog_answer.h), one prompt at a time.
 ///
-/// Invariants: an answer starts only while the user does not type there; its caller is called back once, also when the
-///   agent ends.
+/// Invariants: an answer starts only while the user does not type; `done` is called once, also when the agent ends.
 /// Ownership: borrows the adapter bridge, which outlives it. Threading: loop thread only; the clock is an argument.
 #pragma once
 
@@ -21,8 +20,8 @@ class DialogDriver {
   using PressKey = std::move_only_function<void(const terminal::Key&)>;
   struct View {
     SteadyTime now{};
-    const profiles::ScreenFindings* asking = nullptr;  // the dialog on the screen; none: the agent does not ask
-    SteadyTime since{};                                // it has been there since then
+    const profiles::ScreenFindings* dialog = nullptr;  // on the screen; null unless the agent is blocked
+    SteadyTime since{};                                // since when it is there
     SteadyTime typed{};                                // by the user, last
     bool steady = true;                                // the screen is complete and no key is pending
   };
@@ -30,8 +29,8 @@ class DialogDriver {
   DialogDriver(AdapterBridge& adapter, const profiles::Profile& profile, PressKey press)
       : adapter_{adapter}, keys_{profile.dialogs.keys}, gap_{profile.typing.submit_gap}, press_key_{std::move(press)} {}
 
-  void begin(const AnswerPrompt& request, const View& view, Done done);
-  /// To be called after each update of the screen. The time of the next call without any change.
+  void start(const AnswerPrompt& request, const View& view, Done done);
+  /// To be called after each update of the screen. Returns when to call again without a change.
   std::optional<SteadyTime> update(const View& view);
   void on_agent_exit();
   [[nodiscard]] bool is_active() const { return active_.has_value(); }

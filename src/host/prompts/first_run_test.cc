@@ -1,16 +1,12 @@
-// What real agents show in a new home or a new folder, from recordings: each dialog is blocked, told with what it
-// offers, and answered by the keys it takes; the composer behind it ends it.
+// Setup dialogs of real agents in a new home or a new folder, from recordings: each blocks the agent, is reported with
+// its choices and answered by its keys; the composer after it resolves it.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <filesystem>
 #include <map>
 
-#include "host/prompts/dialog_answer.h"
-#include "host/prompts/prompt_tracker.h"
+#include "host/testing/recorded_prompts.h"
 #include "profiles/registry.h"
-#include "profiles/screen_watcher.h"
-#include "terminal/testing/recording.h"
 
 namespace relay::host {
 namespace {
@@ -19,91 +15,58 @@ using adapters::PromptKind;
 using profiles::State;
 using terminal::testing::Recording;
 
-/// One dialog as it should be known at a moment that was marked.
-struct Wanted {
+/// The expected dialog at a marked moment.
+struct ExpectedDialog {
   const char* moment;
-  const char* asks;     // begins its question, or is the tool of its permission
-  const char* options;  // labels, parted by |
+  const char* text;     // the start of the question, or the tool of the permission
+  const char* options;  // labels, separated by |
   const char* answer;   // one of them
-  const char* keys;     // which that takes; empty: it is answered at its own screen
+  const char* keys;     // for that answer; empty: only on its own screen
 };
 
 struct FirstRun {
   const char* recording;
-  std::vector<Wanted> dialogs;
+  std::vector<ExpectedDialog> dialogs;
 };
 
-struct Known {
+struct RecordedMoment {
   State state = State::Unknown;
   PromptTracker::Events open;
   std::optional<Dialog> dialog;
 };
 
-std::string keys_for(Dialog dialog, const std::string& answer, profiles::DialogKeys press) {
-  const bool permission = dialog.kind == PromptKind::Permission;
-  adapters::PromptAnswer reply{.verdict = answer == "approve" ? adapters::PromptAnswer::Decision::Allow
-                                                              : adapters::PromptAnswer::Decision::Deny};
-  if (!permission) reply.answers = {answer};
-  const auto wanted = choice_for(dialog, reply);
-  if (!wanted) return wanted.error().message();
-  DialogAnswer answering{dialog, *wanted, press, Millis{0}, SteadyTime{}};
-  std::string keys;
-  for (;;) {
-    const auto marked = dialog.marked().value_or(0);
-    const auto step = answering.decide({.dialog = &dialog}).step;
-    if (step == DialogAnswer::Step::OwnKey) return answering.own_key();
-    if (step == DialogAnswer::Step::Enter) return keys + "⏎";
-    if (step != DialogAnswer::Step::Down && step != DialogAnswer::Step::Up) return keys + "?";
-    const auto next = step == DialogAnswer::Step::Down ? marked + 1 : marked - 1;
-    keys += step == DialogAnswer::Step::Down ? "↓" : "↑";
-    std::swap(dialog.choices[marked].marked, dialog.choices[next].marked);
-  }
-}
-
-/// Watches a recording as a host does, and says what is known at each moment that was marked.
-std::map<std::string, Known> moments_of(const profiles::CompiledProfile& eyes, const Recording& recording) {
-  terminal::Screen screen{recording.size};
-  profiles::ScreenWatcher watcher{eyes};
-  PromptTracker asked{"h", eyes.profile().dialogs.keys};
-  std::map<std::string, Known> moments;
-  const auto at = [](double seconds) {
-    const auto time = std::chrono::nanoseconds{std::llround(seconds * 1e9)};
-    return Timestamp{SteadyTime{time}, std::chrono::duration_cast<Millis>(time).count()};
-  };
-  const auto look = [&](double seconds) {
-    (void)watcher.update(screen, at(seconds).steady);
-    (void)asked.update(watcher.estimate().state, watcher.analysis().findings, at(seconds));
-  };
-  const auto wait_until = [&](double seconds) {
-    for (;;) {
-      auto due = watcher.next_update_at();
-      if (const auto other = asked.due(); other && (!due || *other < *due)) due = other;
-      const double when = due ? std::chrono::duration<double>(due->time_since_epoch()).count() : seconds;
-      if (when >= seconds) return;
-      look(when + 1e-6);
-    }
-  };
+/// The state at each marked moment of a recording.
+std::map<std::string, RecordedMoment> moments_of(const profiles::CompiledProfile& profile, const Recording& recording) {
+  testing::RecordedPrompts player{profile, recording.size, [](const PromptTracker::Events&, SteadyTime) {}};
+  std::map<std::string, RecordedMoment> moments;
   for (const auto& event : recording.events) {
-    wait_until(event.seconds);
+    player.advance_to(event.seconds);
     if (event.kind == 'm')
-      moments[event.data] = {watcher.estimate().state, asked.unanswered(), dialog_in(watcher.analysis().findings)};
-    if (event.kind == 'o') screen.feed(event.data);
-    look(event.seconds);
+      moments[event.data] = {player.watcher.estimate().state, player.tracker.unanswered(),
+                             dialog_in(player.watcher.analysis().findings)};
+    if (event.kind == 'o') player.screen.feed(event.data);
+    player.update(event.seconds);
   }
   return moments;
+}
+
+adapters::PromptAnswer reply_to(const Dialog& dialog, const std::string& answer) {
+  using Decision = adapters::PromptAnswer::Decision;
+  if (dialog.kind == PromptKind::Question) return {.answers = {answer}};
+  return {.decision = answer == "approve" ? Decision::Approve : Decision::Deny};
 }
 
 class FirstRunRecordings : public ::testing::TestWithParam<FirstRun> {};
 
 TEST_P(FirstRunRecordings, SetupDialogIsReportedAndAnsweredByKeys) {
   const std::string path = GetParam().recording;
-  const auto eyes = profiles::CompiledProfile::open(*profiles::find_profile(path.substr(0, path.find('/'))));
+  const auto profile = profiles::CompiledProfile::open(*profiles::find_profile(path.substr(0, path.find('/'))));
   const auto recording = terminal::testing::read_recording(std::filesystem::path{RELAY_AGENTS} / (path + ".cast.gz"));
-  ASSERT_TRUE(eyes && recording);
-  const auto moments = moments_of(*eyes, *recording);
-  for (const auto& wanted : GetParam().dialogs) {
-    SCOPED_TRACE(wanted.moment);
-    const auto found = moments.find(wanted.moment);
+  ASSERT_TRUE(profile && recording);
+  const auto moments = moments_of(*profile, *recording);
+  for (const auto& expected : GetParam().dialogs) {
+    SCOPED_TRACE(expected.moment);
+    const auto found = moments.find(expected.moment);
     ASSERT_NE(found, moments.end());
     const auto& [state, open, dialog] = found->second;
     EXPECT_EQ(state, State::Blocked);
@@ -111,20 +74,21 @@ TEST_P(FirstRunRecordings, SetupDialogIsReportedAndAnsweredByKeys) {
     ASSERT_TRUE(dialog);
     std::string options;
     for (const auto& choice : dialog->choices) options += (options.empty() ? "" : "|") + choice.label;
-    EXPECT_EQ(options, wanted.options);
+    EXPECT_EQ(options, expected.options);
     bool can_answer = true;
     if (const auto* permission = std::get_if<events::PermissionRequested>(&open.front())) {
-      EXPECT_EQ(permission->tool, wanted.asks);
+      EXPECT_EQ(permission->tool, expected.text);
       EXPECT_TRUE(permission->partial.value_or(false)) << "a rule might decide it";
       can_answer = permission->can_answer.value_or(true);
     } else {
       const auto& question = std::get<events::QuestionRequested>(open.front());
-      EXPECT_TRUE(question.question.starts_with(wanted.asks)) << question.question;
+      EXPECT_TRUE(question.question.starts_with(expected.text)) << question.question;
       can_answer = question.can_answer.value_or(true);
     }
-    EXPECT_EQ(can_answer, *wanted.keys != '\0');
+    EXPECT_EQ(can_answer, *expected.keys != '\0');
     if (!can_answer) continue;
-    EXPECT_EQ(keys_for(*dialog, wanted.answer, eyes->profile().dialogs.keys), wanted.keys);
+    EXPECT_EQ(testing::keys_for(*dialog, reply_to(*dialog, expected.answer), profile->profile().dialogs.keys),
+              expected.keys);
   }
   if (const auto ready = moments.find("idle after startup"); ready != moments.end()) {
     EXPECT_EQ(ready->second.state, State::Idle);

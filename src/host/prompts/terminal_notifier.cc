@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t kMaxNoticeBytes = 200;
 
-struct Ring {
+struct Notice {
   std::string id, text;
 };
-std::optional<Ring> ring_for(const events::Event& event) {
+std::optional<Notice> notice_for(const events::Event& event) {
   if (const auto* permission = std::get_if<events::PermissionRequested>(&event))
-    return Ring{permission->request_id, "asks for permission: " + permission->description};
+    return Notice{permission->request_id, "asks for permission: " + permission->description};
   if (const auto* question = std::get_if<events::QuestionRequested>(&event))
-    return Ring{question->question_id, "asks: " + question->question};
+    return Notice{question->question_id, "asks: " + question->question};
   return std::nullopt;
 }
 
@@ -33,22 +33,22 @@ std::string sequence(TerminalNotification notice, std::string text) {
 
 std::string TerminalNotifier::notification(const std::vector<events::Event>& open, SteadyTime now) {
   if (notice_ == TerminalNotification::Off) return {};
-  std::map<std::string, Request> still;
-  std::string says;
+  std::map<std::string, Request> still_open;
+  std::string message;
   for (const auto& event : open) {
-    const auto asked = ring_for(event);
-    if (!asked) continue;
-    const auto known = requests_.find(asked->id);
-    auto request = known == requests_.end() ? Request{now} : known->second;
-    if (!request.rung && now >= request.since + kTimeout) {
-      request.rung = true;
-      says = format("{} {}", agent_, asked->text);  // of several that are due at once the newest is enough
+    const auto notice = notice_for(event);
+    if (!notice) continue;
+    const auto found = requests_.find(notice->id);
+    auto request = found == requests_.end() ? Request{now} : found->second;
+    if (!request.notified && now >= request.since + kTimeout) {
+      request.notified = true;
+      message = format("{} {}", agent_, notice->text);  // of several due at once, the newest is enough
     }
-    still.emplace(asked->id, request);
+    still_open.emplace(notice->id, request);
   }
-  requests_ = std::move(still);
+  requests_ = std::move(still_open);
   std::string out;
-  for (const auto& text : {approval_ ? std::exchange(*approval_, {}) : std::string{}, says}) {
+  for (const auto& text : {approval_ ? std::exchange(*approval_, {}) : std::string{}, message}) {
     if (text.empty()) continue;
     const auto line = text::sanitize_line(text);
     out += sequence(notice_, std::string{text::truncate_utf8(line, kMaxNoticeBytes)});
@@ -63,7 +63,7 @@ void TerminalNotifier::note_approval(const std::string& rule) {
 std::optional<SteadyTime> TerminalNotifier::due() const {
   std::optional<SteadyTime> due;
   for (const auto& [id, request] : requests_)
-    if (!request.rung) due = due ? std::min(*due, request.since + kTimeout) : request.since + kTimeout;
+    if (!request.notified) due = due ? std::min(*due, request.since + kTimeout) : request.since + kTimeout;
   return due;
 }
 

@@ -1,8 +1,8 @@
 /// Notifies the user, by a sequence for the user's own terminal, that the agent in it waits for input.
 ///
-/// Why not at once: a prompt that a rule answers is answered within moments and needs no notification.
-/// The first approval by a rule is notified as well, so that the user knows why no prompt appeared.
-/// Invariants: each prompt is notified once, after it has been open for kPatience; its text is sanitized and short.
+/// Why not at once: a rule answers a prompt within moments, and such a prompt needs no notification.
+/// The first approval by a rule is notified too, so that the user knows why no prompt appeared.
+/// Invariants: each prompt is notified once, after it has been open for kTimeout; its text is sanitized and short.
 /// Pure: the clock is an argument. Threading: one thread.
 #pragma once
 
@@ -27,17 +27,17 @@ class TerminalNotifier {
 
   TerminalNotifier(TerminalNotification notice, std::string agent) : notice_{notice}, agent_{std::move(agent)} {}
 
-  /// The bytes for the user's terminal now; mostly none. `open`: all prompts without an answer.
+  /// The bytes for the user's terminal, often none. `open`: all prompts without an answer.
   std::string notification(const std::vector<events::Event>& open, SteadyTime now);
-  /// A rule approved a permission. Only the first is notified, with the next notification.
+  /// A rule approved a permission. Only the first is notified, with the next call of `notification`.
   void note_approval(const std::string& rule);
-  /// The time of the next call without any change.
+  /// When to call again without a change.
   [[nodiscard]] std::optional<SteadyTime> due() const;
 
  private:
   struct Request {
     SteadyTime since{};
-    bool rung = false;
+    bool notified = false;
   };
   TerminalNotification notice_;
   std::string agent_;

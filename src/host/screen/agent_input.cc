@@ -11,8 +11,7 @@ constexpr std::string_view kStringEnd = "\x1b\\";
 
 }  // namespace
 
-/// A screen without the composer is a dialog that no profile describes: keys are not released into it, however long it
-/// stays.
+/// A screen without the composer counts as an unknown dialog: keys are not released into it, however long it stays.
 KeyHold key_hold(const KeyHoldView& view) {
   if (view.mid_frame) return KeyHold::Frame;
   if (view.state == profiles::State::Blocked)
@@ -27,16 +26,16 @@ void AgentInput::connect(pty::Program& program) {
 }
 
 void AgentInput::on_user_input(std::string_view bytes, SteadyTime now) {
-  const bool waits = !earlier_only() && (hold_ == KeyHold::All || !held_.empty() || held_.must_wait(bytes, now));
-  if (fragment_held_ != waits) bytes = finish_fragment(bytes, now);
+  const bool must_hold = !earlier_only() && (hold_ == KeyHold::All || !held_.empty() || held_.must_delay(bytes, now));
+  if (fragment_held_ != must_hold) bytes = finish_fragment(bytes, now);
   if (bytes.empty()) return;
-  waits ? hold_input(bytes, now) : pass_input(bytes, now);
+  must_hold ? hold_input(bytes, now) : pass_input(bytes, now);
 }
 
 void AgentInput::pass_input(std::string_view bytes, SteadyTime now) {
   write(bytes);
   expire(now);  // an earlier Escape does not belong to these keys
-  count(splitter_.feed(bytes, now), now);
+  record_typing(splitter_.feed(bytes, now), now);
   fragment_held_ = false;
   last_typed_ = now;
   if (splitter_.may_be_escape()) typing_.any = typing_.edit = now;
@@ -44,7 +43,7 @@ void AgentInput::pass_input(std::string_view bytes, SteadyTime now) {
 
 void AgentInput::expire(SteadyTime now) {
   const auto pieces = splitter_.expire(now);
-  fragment_held_ ? held_.classify(pieces) : count(pieces, last_typed_);
+  fragment_held_ ? held_.classify(pieces) : record_typing(pieces, last_typed_);
   fragment_held_ = fragment_held_ && splitter_.incomplete();
 }
 
@@ -68,7 +67,7 @@ std::string_view AgentInput::finish_fragment(std::string_view bytes, SteadyTime 
   return bytes;
 }
 
-/// A terminal's reply is not held: the program may wait for it.
+/// A terminal's reply is not held, because the program may wait for it.
 void AgentInput::pass_replies(SteadyTime now) {
   if (held_.empty() || held_.keys_since() || (fragment_held_ && splitter_.deadline())) return;
   fragment_held_ = false;
@@ -107,7 +106,7 @@ bool AgentInput::hold(KeyHold hold, SteadyTime now, std::optional<SteadyTime> dr
   return release(now);
 }
 
-/// As if the dialog had been recognised when it was drawn.
+/// Handles the input as if the dialog had been recognized when it was drawn.
 bool AgentInput::pass_since(SteadyTime drawn_at) {
   if (held_.empty() || held_.newest() < drawn_at) return false;
   splitter_ = {};
@@ -136,7 +135,7 @@ bool AgentInput::release(SteadyTime now) {
 HeldKeys AgentInput::held(SteadyTime now) {
   if (!held_.empty()) expire(now);
   pass_replies(now);
-  if (earlier_only()) return {};  // they wait for the dialog alone
+  if (earlier_only()) return {};  // they are held for the dialog, not for an injection
   return {.since = held_.keys_since(), .cancel = held_.has_cancel()};
 }
 
@@ -154,7 +153,7 @@ std::optional<SteadyTime> AgentInput::due() const {
   return std::max(*since + kMaxHeld, held_.due().value_or(SteadyTime{}));
 }
 
-void AgentInput::count(const std::vector<terminal::InputEvent>& pieces, SteadyTime at) {
+void AgentInput::record_typing(const std::vector<terminal::InputEvent>& pieces, SteadyTime at) {
   for (const auto& piece : pieces) {
     if (!terminal::is_typing(piece.kind)) continue;
     typing_.any = std::max(typing_.any, at);
@@ -164,16 +163,16 @@ void AgentInput::count(const std::vector<terminal::InputEvent>& pieces, SteadyTi
 }
 
 void AgentInput::write(std::string_view bytes) {
-  waiting_.append(bytes);
+  pending_.append(bytes);
   on_writable();
 }
 
 void AgentInput::on_writable() {
-  if (program_ != nullptr && !waiting_.empty()) waiting_.erase(0, program_->write(waiting_));
-  const bool crowded = !waiting_.empty() || (!earlier_only() && held_.bytes() >= kMaxHeldBytes);
-  if (std::exchange(crowded_, crowded) != crowded) on_crowded_(crowded);
+  if (program_ != nullptr && !pending_.empty()) pending_.erase(0, program_->write(pending_));
+  const bool active = !pending_.empty() || (!earlier_only() && held_.bytes() >= kMaxHeldBytes);
+  if (std::exchange(is_backpressured_, active) != active) on_backpressure_(active);
 }
 
-bool AgentInput::empty() const { return waiting_.empty() && (program_ == nullptr || program_->input_waiting() == 0); }
+bool AgentInput::empty() const { return pending_.empty() && (program_ == nullptr || program_->input_waiting() == 0); }
 
 }  // namespace relay::host

@@ -7,45 +7,45 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr SteadyTime kFirst{1h}, kLater{1h + 3s}, kNever{};
+constexpr SteadyTime kAdjectives{1h}, kLater{1h + 3s}, kNever{};
 
 struct AgentInputTest : ::testing::Test {
-  AgentInput keyboard{[](bool) {}};
+  AgentInput input{[](bool) {}};
 
   void expect(SteadyTime edit, SteadyTime enter) const {
-    EXPECT_EQ(keyboard.typing().edit, edit);
-    EXPECT_EQ(keyboard.typing().enter, enter);
-    EXPECT_EQ(keyboard.typing().any, std::max(edit, enter));
+    EXPECT_EQ(input.typing().edit, edit);
+    EXPECT_EQ(input.typing().enter, enter);
+    EXPECT_EQ(input.typing().any, std::max(edit, enter));
   }
 };
 
 TEST_F(AgentInputTest, EnterIsEnterThoughEscapeWasPressedBefore) {
-  keyboard.on_user_input("\x1b", kFirst);
-  expect(kFirst, kNever);
-  keyboard.on_user_input("\r", kLater);
-  expect(kFirst, kLater);
+  input.on_user_input("\x1b", kAdjectives);
+  expect(kAdjectives, kNever);
+  input.on_user_input("\r", kLater);
+  expect(kAdjectives, kLater);
 }
 
 TEST_F(AgentInputTest, EnterWithAltIsAnEdit) {
-  keyboard.on_user_input("\x1b", kFirst);
-  keyboard.on_user_input("\r", kFirst + 1ms);
-  expect(kFirst + 1ms, kNever);
+  input.on_user_input("\x1b", kAdjectives);
+  input.on_user_input("\r", kAdjectives + 1ms);
+  expect(kAdjectives + 1ms, kNever);
 }
 
 TEST_F(AgentInputTest, TerminalReplyIsNoEditInPieces) {
   for (const std::string_view reply : {"\x1b[?62;22c", "\x1b]11;rgb:0/0/0\x1b\\", "\x1bP>|term\x1b\\"})
     for (std::size_t cut = 2; cut <= reply.size(); ++cut) {
       AgentInput fresh{[](bool) {}};
-      fresh.on_user_input(reply.substr(0, cut), kFirst);
-      fresh.on_user_input(reply.substr(cut), kFirst + 1ms);
+      fresh.on_user_input(reply.substr(0, cut), kAdjectives);
+      fresh.on_user_input(reply.substr(cut), kAdjectives + 1ms);
       EXPECT_EQ(fresh.typing().any, kNever) << reply.substr(1) << " cut at " << cut;
     }
 }
 
 TEST_F(AgentInputTest, LoneEscapeCountsAsUser) {
-  keyboard.on_user_input("\x1b", kFirst);
-  keyboard.on_user_input("[?62;22c", kFirst + 1ms);
-  expect(kFirst, kNever);
+  input.on_user_input("\x1b", kAdjectives);
+  input.on_user_input("[?62;22c", kAdjectives + 1ms);
+  expect(kAdjectives, kNever);
 }
 
 /// Takes what is written, or nothing.
@@ -66,156 +66,156 @@ struct FakeProgram final : pty::Program {
 struct HoldingInputTest : ::testing::Test {
   FakeProgram program;
   std::vector<bool> crowded;
-  AgentInput keyboard{[this](bool now) { crowded.push_back(now); }};
+  AgentInput input{[this](bool now) { crowded.push_back(now); }};
 
   HoldingInputTest() {
-    keyboard.connect(program);
-    keyboard.hold(KeyHold::All, kFirst);
+    input.connect(program);
+    input.hold(KeyHold::All, kAdjectives);
   }
 };
 
 TEST_F(HoldingInputTest, HeldKeysFollowOurTextAndCountThen) {
-  keyboard.on_user_input("a", kFirst);
-  keyboard.on_user_input("b", kFirst + 10ms);
-  keyboard.write("\r");
+  input.on_user_input("a", kAdjectives);
+  input.on_user_input("b", kAdjectives + 10ms);
+  input.write("\r");
   EXPECT_EQ(program.taken, "\r");
-  EXPECT_EQ(keyboard.held(kFirst + 20ms).since, kFirst);
-  EXPECT_EQ(keyboard.typing().any, kNever) << "they did not touch the composer";
-  EXPECT_TRUE(keyboard.hold(KeyHold::None, kLater));
+  EXPECT_EQ(input.held(kAdjectives + 20ms).since, kAdjectives);
+  EXPECT_EQ(input.typing().any, kNever) << "they did not touch the composer";
+  EXPECT_TRUE(input.hold(KeyHold::None, kLater));
   EXPECT_EQ(program.taken, "\rab");
-  EXPECT_EQ(keyboard.typing().edit, kLater);
-  EXPECT_FALSE(keyboard.held(kLater).since);
-  keyboard.on_user_input("c", kLater + 1ms);
+  EXPECT_EQ(input.typing().edit, kLater);
+  EXPECT_FALSE(input.held(kLater).since);
+  input.on_user_input("c", kLater + 1ms);
   EXPECT_EQ(program.taken, "\rabc");
 }
 
 TEST_F(HoldingInputTest, TerminalReplyIsNotHeld) {
-  keyboard.on_user_input("\x1b[?62;22c", kFirst);
+  input.on_user_input("\x1b[?62;22c", kAdjectives);
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
   program.taken.clear();
-  keyboard.on_user_input("\x1b", kFirst);
+  input.on_user_input("\x1b", kAdjectives);
   EXPECT_EQ(program.taken, "") << "it may be the Escape key";
-  keyboard.on_user_input("[?62;22c", kFirst + 1ms);
+  input.on_user_input("[?62;22c", kAdjectives + 1ms);
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
 }
 
 TEST_F(HoldingInputTest, KeysAreNotHeldForEver) {
-  keyboard.on_user_input("a", kFirst);
-  EXPECT_EQ(keyboard.due(), kFirst + kMaxHeld);
-  EXPECT_FALSE(keyboard.hold(KeyHold::All, kFirst + kMaxHeld - 1ms));
-  EXPECT_TRUE(keyboard.hold(KeyHold::All, kFirst + kMaxHeld));
+  input.on_user_input("a", kAdjectives);
+  EXPECT_EQ(input.due(), kAdjectives + kMaxHeld);
+  EXPECT_FALSE(input.hold(KeyHold::All, kAdjectives + kMaxHeld - 1ms));
+  EXPECT_TRUE(input.hold(KeyHold::All, kAdjectives + kMaxHeld));
   EXPECT_EQ(program.taken, "a");
 }
 
 TEST_F(HoldingInputTest, FloodOfKeysPausesUser) {
-  keyboard.on_user_input(std::string(kMaxHeldBytes - 1, 'a'), kFirst);
+  input.on_user_input(std::string(kMaxHeldBytes - 1, 'a'), kAdjectives);
   EXPECT_TRUE(crowded.empty());
-  keyboard.on_user_input("b", kFirst);
+  input.on_user_input("b", kAdjectives);
   EXPECT_EQ(crowded, std::vector<bool>{true});
-  keyboard.hold(KeyHold::None, kLater);
+  input.hold(KeyHold::None, kLater);
   EXPECT_EQ(crowded, (std::vector<bool>{true, false}));
   EXPECT_EQ(program.taken.size(), kMaxHeldBytes);
 }
 
 TEST_F(HoldingInputTest, HeldEnterFollowsKeysAfterGap) {
-  keyboard.on_user_input("hello", kFirst);
-  keyboard.on_user_input("\r", kFirst + 100ms);
-  keyboard.hold(KeyHold::None, kLater);
-  keyboard.on_user_input("!", kLater + 1ms);
+  input.on_user_input("hello", kAdjectives);
+  input.on_user_input("\r", kAdjectives + 100ms);
+  input.hold(KeyHold::None, kLater);
+  input.on_user_input("!", kLater + 1ms);
   EXPECT_EQ(program.taken, "hello");
-  EXPECT_EQ(keyboard.due(), kLater + kEnterGap);
-  keyboard.hold(KeyHold::None, kLater + kEnterGap);
+  EXPECT_EQ(input.due(), kLater + kEnterGap);
+  input.hold(KeyHold::None, kLater + kEnterGap);
   EXPECT_EQ(program.taken, "hello\r!");
-  EXPECT_EQ(keyboard.typing().enter, kLater + kEnterGap);
+  EXPECT_EQ(input.typing().enter, kLater + kEnterGap);
 }
 
 struct DialogInputTest : HoldingInputTest {
-  static constexpr SteadyTime kOpened = kFirst + 100ms, kClosed = kFirst + 60s;
+  static constexpr SteadyTime kOpened = kAdjectives + 100ms, kClosed = kAdjectives + 60s;
 
-  void open(KeyHold hold = KeyHold::Earlier) { keyboard.hold(hold, kOpened); }
+  void open(KeyHold hold = KeyHold::Earlier) { input.hold(hold, kOpened); }
   /// What is held is with the program once the dialog counts as closed.
   void close() {
-    keyboard.hold(KeyHold::None, kClosed);
-    keyboard.hold(KeyHold::None, kClosed + kDialogSettle);
-    keyboard.hold(KeyHold::None, kClosed + kDialogSettle + kEnterGap);
+    input.hold(KeyHold::None, kClosed);
+    input.hold(KeyHold::None, kClosed + kDialogSettle);
+    input.hold(KeyHold::None, kClosed + kDialogSettle + kEnterGap);
   }
 };
 
 TEST_F(DialogInputTest, EnterPressedBeforeTheDialogDoesNotApproveIt) {
-  keyboard.on_user_input("yes", kFirst);
-  keyboard.on_user_input("\r", kFirst + 50ms);
+  input.on_user_input("yes", kAdjectives);
+  input.on_user_input("\r", kAdjectives + 50ms);
   open();
-  EXPECT_FALSE(keyboard.hold(KeyHold::Earlier, kFirst + 30s)) << "however long it is open";
+  EXPECT_FALSE(input.hold(KeyHold::Earlier, kAdjectives + 30s)) << "however long it is open";
   EXPECT_EQ(program.taken, "");
-  EXPECT_FALSE(keyboard.due()) << "only the dialog is waited for";
-  EXPECT_TRUE(keyboard.overtaken());
+  EXPECT_FALSE(input.due()) << "only the end of the dialog releases them";
+  EXPECT_TRUE(input.overtaken());
   close();
   EXPECT_EQ(program.taken, "yes\r");
-  EXPECT_FALSE(keyboard.overtaken());
+  EXPECT_FALSE(input.overtaken());
 }
 
 TEST_F(DialogInputTest, KeysPressedAfterTheDialogWasDrawnReachItAtOnce) {
-  keyboard.on_user_input("draft", kFirst);
+  input.on_user_input("draft", kAdjectives);
   open();
   for (const auto* key : {"\x1b[B", "\x03", "\r"}) {
     program.taken.clear();
-    keyboard.on_user_input(key, kOpened + 1s);
+    input.on_user_input(key, kOpened + 1s);
     EXPECT_EQ(program.taken, key);
   }
-  EXPECT_EQ(keyboard.typing().enter, kOpened + 1s);
+  EXPECT_EQ(input.typing().enter, kOpened + 1s);
   program.taken.clear();
   close();
   EXPECT_EQ(program.taken, "draft");
 }
 
 TEST_F(DialogInputTest, AnotherDialogRightBehindTheFirstGetsNoHeldKeys) {
-  keyboard.on_user_input("\r", kFirst);
+  input.on_user_input("\r", kAdjectives);
   open();
-  EXPECT_FALSE(keyboard.hold(KeyHold::None, kClosed));
-  EXPECT_EQ(keyboard.due(), kClosed + kDialogSettle);
-  keyboard.on_user_input("!", kClosed + 10ms);
+  EXPECT_FALSE(input.hold(KeyHold::None, kClosed));
+  EXPECT_EQ(input.due(), kClosed + kDialogSettle);
+  input.on_user_input("!", kClosed + 10ms);
   EXPECT_EQ(program.taken, "") << "in the order they were pressed";
-  keyboard.hold(KeyHold::Earlier, kClosed + kDialogSettle - 1ms);
-  EXPECT_FALSE(keyboard.hold(KeyHold::Earlier, kClosed + 10s));
+  input.hold(KeyHold::Earlier, kClosed + kDialogSettle - 1ms);
+  EXPECT_FALSE(input.hold(KeyHold::Earlier, kClosed + 10s));
   EXPECT_EQ(program.taken, "");
-  keyboard.hold(KeyHold::None, kClosed + 20s);
-  EXPECT_TRUE(keyboard.hold(KeyHold::None, kClosed + 20s + kDialogSettle));
+  input.hold(KeyHold::None, kClosed + 20s);
+  EXPECT_TRUE(input.hold(KeyHold::None, kClosed + 20s + kDialogSettle));
   EXPECT_EQ(program.taken, "\r!");
 }
 
 TEST_F(DialogInputTest, UnsentMessageBehindDialogHoldsKeysAgain) {
-  keyboard.on_user_input("a", kFirst);
+  input.on_user_input("a", kAdjectives);
   open();
-  EXPECT_FALSE(keyboard.held(kOpened + 20s).since) << "the message has not to give way to them";
-  EXPECT_FALSE(keyboard.hold(KeyHold::All, kClosed));
-  EXPECT_EQ(keyboard.held(kClosed).since, kClosed);
-  EXPECT_FALSE(keyboard.hold(KeyHold::All, kClosed + kMaxHeld - 1ms));
-  EXPECT_TRUE(keyboard.hold(KeyHold::All, kClosed + kMaxHeld));
+  EXPECT_FALSE(input.held(kOpened + 20s).since) << "the message has not to give way to them";
+  EXPECT_FALSE(input.hold(KeyHold::All, kClosed));
+  EXPECT_EQ(input.held(kClosed).since, kClosed);
+  EXPECT_FALSE(input.hold(KeyHold::All, kClosed + kMaxHeld - 1ms));
+  EXPECT_TRUE(input.hold(KeyHold::All, kClosed + kMaxHeld));
   EXPECT_EQ(program.taken, "a");
 }
 
 TEST_F(DialogInputTest, SuspectedDialogKeepsBound) {
-  keyboard.on_user_input("a", kFirst);
-  keyboard.on_user_input("\r", kFirst + 1ms);
+  input.on_user_input("a", kAdjectives);
+  input.on_user_input("\r", kAdjectives + 1ms);
   open(KeyHold::EarlierBounded);
-  keyboard.on_user_input("n", kOpened + 1s);
+  input.on_user_input("n", kOpened + 1s);
   EXPECT_EQ(program.taken, "n");
-  EXPECT_EQ(keyboard.due(), kFirst + kMaxHeld);
-  EXPECT_TRUE(keyboard.hold(KeyHold::EarlierBounded, kFirst + kMaxHeld));
+  EXPECT_EQ(input.due(), kAdjectives + kMaxHeld);
+  EXPECT_TRUE(input.hold(KeyHold::EarlierBounded, kAdjectives + kMaxHeld));
   EXPECT_EQ(program.taken, "na");
-  EXPECT_EQ(keyboard.due(), kFirst + kMaxHeld + kEnterGap);
-  EXPECT_TRUE(keyboard.hold(KeyHold::EarlierBounded, kFirst + kMaxHeld + kEnterGap));
+  EXPECT_EQ(input.due(), kAdjectives + kMaxHeld + kEnterGap);
+  EXPECT_TRUE(input.hold(KeyHold::EarlierBounded, kAdjectives + kMaxHeld + kEnterGap));
   EXPECT_EQ(program.taken, "na\r");
 }
 
 TEST_F(DialogInputTest, NothingHeldFollowsWhileAFrameIsDrawn) {
-  keyboard.on_user_input("yes", kFirst);
-  keyboard.on_user_input("\r", kFirst + 1ms);
-  keyboard.hold(KeyHold::None, kFirst + 2ms);
+  input.on_user_input("yes", kAdjectives);
+  input.on_user_input("\r", kAdjectives + 1ms);
+  input.hold(KeyHold::None, kAdjectives + 2ms);
   ASSERT_EQ(program.taken, "yes");
-  EXPECT_FALSE(keyboard.hold(KeyHold::Frame, kFirst + 3ms));
-  EXPECT_FALSE(keyboard.hold(KeyHold::Frame, kFirst + kMaxHeld)) << "the frame may be a dialog's";
-  EXPECT_FALSE(keyboard.due()) << "the frame ends in its own time";
+  EXPECT_FALSE(input.hold(KeyHold::Frame, kAdjectives + 3ms));
+  EXPECT_FALSE(input.hold(KeyHold::Frame, kAdjectives + kMaxHeld)) << "the frame may be a dialog's";
+  EXPECT_FALSE(input.due()) << "the frame has its own timeout";
   open();
   EXPECT_EQ(program.taken, "yes");
   close();
@@ -223,44 +223,44 @@ TEST_F(DialogInputTest, NothingHeldFollowsWhileAFrameIsDrawn) {
 }
 
 TEST_F(DialogInputTest, FrameKeepsHoldOfKeys) {
-  keyboard.hold(KeyHold::None, kFirst);
-  keyboard.hold(KeyHold::Frame, kFirst);
-  keyboard.on_user_input("a", kFirst + 1ms);
+  input.hold(KeyHold::None, kAdjectives);
+  input.hold(KeyHold::Frame, kAdjectives);
+  input.on_user_input("a", kAdjectives + 1ms);
   EXPECT_EQ(program.taken, "a");
-  keyboard.hold(KeyHold::All, kFirst + 2ms);
-  keyboard.hold(KeyHold::Frame, kFirst + 3ms);
-  keyboard.on_user_input("b", kFirst + 4ms);
+  input.hold(KeyHold::All, kAdjectives + 2ms);
+  input.hold(KeyHold::Frame, kAdjectives + 3ms);
+  input.on_user_input("b", kAdjectives + 4ms);
   EXPECT_EQ(program.taken, "a");
 }
 
 TEST_F(DialogInputTest, KeysPressedBeforeADialogWasRecognisedAndAfterItWasDrawnReachIt) {
-  keyboard.on_user_input("mine", kFirst);
-  keyboard.hold(KeyHold::Frame, kFirst + 100ms);
-  keyboard.on_user_input("\x1b[B", kFirst + 300ms);
-  keyboard.on_user_input("\r", kFirst + 400ms);
-  EXPECT_EQ(program.taken, "") << "the composer may come back";
-  EXPECT_TRUE(keyboard.hold(KeyHold::Earlier, kFirst + 1s, kFirst + 100ms));
+  input.on_user_input("mine", kAdjectives);
+  input.hold(KeyHold::Frame, kAdjectives + 100ms);
+  input.on_user_input("\x1b[B", kAdjectives + 300ms);
+  input.on_user_input("\r", kAdjectives + 400ms);
+  EXPECT_EQ(program.taken, "") << "the composer may return";
+  EXPECT_TRUE(input.hold(KeyHold::Earlier, kAdjectives + 1s, kAdjectives + 100ms));
   EXPECT_EQ(program.taken, "\x1b[B\r");
-  EXPECT_EQ(keyboard.typing().enter, kFirst + 400ms);
-  EXPECT_EQ(keyboard.describe_held().bytes, 4U);
-  EXPECT_FALSE(keyboard.hold(KeyHold::Earlier, kFirst + 2s, kFirst + 100ms));
+  EXPECT_EQ(input.typing().enter, kAdjectives + 400ms);
+  EXPECT_EQ(input.describe_held().bytes, 4U);
+  EXPECT_FALSE(input.hold(KeyHold::Earlier, kAdjectives + 2s, kAdjectives + 100ms));
   close();
   EXPECT_EQ(program.taken, "\x1b[B\rmine");
 }
 
 TEST_F(DialogInputTest, EscapeBeforeRecognitionReachesDialog) {
-  keyboard.hold(KeyHold::Frame, kFirst);
-  keyboard.on_user_input("\x1b", kFirst + 1ms);
-  EXPECT_TRUE(keyboard.hold(KeyHold::Earlier, kFirst + 1s, kFirst));
+  input.hold(KeyHold::Frame, kAdjectives);
+  input.on_user_input("\x1b", kAdjectives + 1ms);
+  EXPECT_TRUE(input.hold(KeyHold::Earlier, kAdjectives + 1s, kAdjectives));
   EXPECT_EQ(program.taken, "\x1b");
-  EXPECT_FALSE(keyboard.overtaken());
+  EXPECT_FALSE(input.overtaken());
 }
 
 TEST_F(DialogInputTest, SequenceBegunBeforeLateDialogStaysWhole) {
-  keyboard.on_user_input("x\x1b[", kFirst);
-  keyboard.hold(KeyHold::Frame, kFirst + 1ms);
-  keyboard.on_user_input("1;5Dn", kFirst + 2ms);
-  keyboard.hold(KeyHold::Earlier, kFirst + 1s, kFirst + 1ms);
+  input.on_user_input("x\x1b[", kAdjectives);
+  input.hold(KeyHold::Frame, kAdjectives + 1ms);
+  input.on_user_input("1;5Dn", kAdjectives + 2ms);
+  input.hold(KeyHold::Earlier, kAdjectives + 1s, kAdjectives + 1ms);
   EXPECT_EQ(program.taken, "n");
   close();
   EXPECT_EQ(program.taken, "nx\x1b[1;5D");
@@ -289,11 +289,11 @@ TEST_F(DialogInputTest, SequenceCutByDialogStaysWhole) {
       FakeProgram fresh_program;
       AgentInput fresh{[](bool) {}};
       fresh.connect(fresh_program);
-      fresh.hold(KeyHold::All, kFirst);
-      fresh.on_user_input("x", kFirst);
-      fresh.on_user_input(sequence.substr(0, cut), kFirst + 1ms);
-      fresh.hold(KeyHold::Earlier, kFirst + 2ms);
-      fresh.on_user_input(std::string{sequence.substr(cut)} + "\x1b[B", kFirst + 3ms);
+      fresh.hold(KeyHold::All, kAdjectives);
+      fresh.on_user_input("x", kAdjectives);
+      fresh.on_user_input(sequence.substr(0, cut), kAdjectives + 1ms);
+      fresh.hold(KeyHold::Earlier, kAdjectives + 2ms);
+      fresh.on_user_input(std::string{sequence.substr(cut)} + "\x1b[B", kAdjectives + 3ms);
       EXPECT_EQ(fresh_program.taken, "\x1b[B") << "cut at " << cut;
       fresh.hold(KeyHold::None, kClosed);
       fresh.hold(KeyHold::None, kClosed + kDialogSettle);
@@ -302,43 +302,43 @@ TEST_F(DialogInputTest, SequenceCutByDialogStaysWhole) {
 }
 
 TEST_F(DialogInputTest, SequenceBegunInDialogEndsThere) {
-  keyboard.on_user_input("x", kFirst);
+  input.on_user_input("x", kAdjectives);
   open();
-  keyboard.on_user_input("\x1b[", kClosed - 1ms);
-  keyboard.hold(KeyHold::None, kClosed);
-  keyboard.on_user_input("By", kClosed + 1ms);
+  input.on_user_input("\x1b[", kClosed - 1ms);
+  input.hold(KeyHold::None, kClosed);
+  input.on_user_input("By", kClosed + 1ms);
   EXPECT_EQ(program.taken, "\x1b[B");
   close();
   EXPECT_EQ(program.taken, "\x1b[Bxy");
 }
 
 TEST_F(DialogInputTest, EscapeBeforeDialogIsNotJoinedToLaterKey) {
-  keyboard.on_user_input("x\x1b", kFirst);
+  input.on_user_input("x\x1b", kAdjectives);
   open();
-  keyboard.on_user_input("y", kOpened + 1s);
+  input.on_user_input("y", kOpened + 1s);
   EXPECT_EQ(program.taken, "y");
   close();
   EXPECT_EQ(program.taken, "yx\x1b");
 }
 
 TEST_F(DialogInputTest, FloodOfKeysLeavesDialogAnswerable) {
-  keyboard.on_user_input(std::string(kMaxHeldBytes, 'a'), kFirst);
+  input.on_user_input(std::string(kMaxHeldBytes, 'a'), kAdjectives);
   EXPECT_EQ(crowded, std::vector<bool>{true});
   open();
   EXPECT_EQ(crowded, (std::vector<bool>{true, false}));
-  keyboard.on_user_input("\r", kOpened + 1s);
+  input.on_user_input("\r", kOpened + 1s);
   EXPECT_EQ(program.taken, "\r");
 }
 
 TEST_F(DialogInputTest, PasteBeyondBoundIsTruncatedAndEnds) {
-  keyboard.on_user_input("\x1b[200~", kFirst);
+  input.on_user_input("\x1b[200~", kAdjectives);
   open();
-  keyboard.on_user_input(std::string(kMaxHeldBytes + 10, '\r'), kOpened);
+  input.on_user_input(std::string(kMaxHeldBytes + 10, '\r'), kOpened);
   EXPECT_EQ(program.taken, "") << "it must not reach the dialog";
-  keyboard.on_user_input("\x1b[201~", kOpened + 1ms);
-  keyboard.on_user_input("n", kOpened + 2ms);
+  input.on_user_input("\x1b[201~", kOpened + 1ms);
+  input.on_user_input("n", kOpened + 2ms);
   EXPECT_EQ(program.taken, "n");
-  EXPECT_EQ(keyboard.describe_held().discarded, 6 + 10 + 6U);
+  EXPECT_EQ(input.describe_held().discarded, 6 + 10 + 6U);
   program.taken.clear();
   close();
   EXPECT_EQ(program.taken.size(), kMaxHeldBytes + 6);
@@ -346,9 +346,9 @@ TEST_F(DialogInputTest, PasteBeyondBoundIsTruncatedAndEnds) {
 }
 
 TEST_F(DialogInputTest, TerminalReplyPassesHeldKeys) {
-  keyboard.on_user_input("a", kFirst);
+  input.on_user_input("a", kAdjectives);
   open();
-  keyboard.on_user_input("\x1b[?62;22c", kOpened + 1ms);
+  input.on_user_input("\x1b[?62;22c", kOpened + 1ms);
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
 }
 

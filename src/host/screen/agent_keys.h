@@ -1,4 +1,4 @@
-/// Keys and pastes of our own, encoded for the modes the agent's terminal is in.
+/// Encodes the host's own keys and pastes for the modes of the agent's terminal.
 ///
 /// Ownership: borrows screen, input and rules, which outlive it. Threading: loop thread only.
 #pragma once

@@ -5,7 +5,7 @@
 namespace relay::host {
 namespace {
 
-/// Each alone, or as the kitty protocol reports it.
+/// Plain, and as in the kitty protocol.
 constexpr std::string_view kCancels[] = {"\x1b", "\x03", "\x04", "\x1b[27u", "\x1b[99;5u", "\x1b[100;5u"};
 
 bool begins_with_enter(std::string_view bytes) { return bytes.starts_with('\r') || bytes.starts_with('\n'); }
@@ -16,7 +16,7 @@ void HeldInput::add(std::string_view bytes, SteadyTime now) {
   if (bytes.empty()) return;
   if (!since_) since_ = now;
   bytes_ += bytes.size();
-  const bool enter_apart = begins_with_enter(bytes) && (!chunks_.empty() || must_wait(bytes, now));
+  const bool enter_apart = begins_with_enter(bytes) && (!chunks_.empty() || must_delay(bytes, now));
   chunks_.push_back({std::string{bytes}, now, enter_apart});
 }
 
@@ -26,7 +26,7 @@ void HeldInput::extend(std::string_view bytes) {
   chunks_.back().bytes += bytes;
 }
 
-bool HeldInput::must_wait(std::string_view bytes, SteadyTime now) const {
+bool HeldInput::must_delay(std::string_view bytes, SteadyTime now) const {
   return begins_with_enter(bytes) && taken_ && now < *taken_ + kEnterGap;
 }
 

@@ -1,11 +1,11 @@
-/// Keys of the user, held while a message of ours is in the composer, so that both never become one prompt, and while a
+/// The user's keys, held while an injected message is in the composer, so that both never become one prompt, and while a
 /// dialog is open that was drawn after the keys were pressed.
 ///
-/// Invariants: the bytes leave in their order; reports of the terminal itself are held only behind held keys; an Enter
-///   that was typed apart from the keys before it leaves kEnterGap after them, because programs take an Enter right
-///   behind other keys for a line break.
-/// Bounds: the keyboard stops reading at kMaxHeldBytes and releases everything after kMaxHeld, unless a dialog is open
-///   or a frame is being drawn.
+/// Invariants: bytes leave in order; replies of the terminal are held only behind held keys; an Enter that was typed
+///   apart from the keys before it leaves kEnterGap after them, because programs read an Enter directly after other keys
+///   as a line break.
+/// Bounds: AgentInput stops reading at kMaxHeldBytes and releases everything after kMaxHeld, unless a dialog is open or
+///   a frame is being drawn.
 /// Threading: one thread, no clock.
 #pragma once
 
@@ -29,36 +29,36 @@ class HeldInput {
   HeldInput() = default;
 
   void add(std::string_view bytes, SteadyTime now);
-  /// The rest of a sequence or paste whose beginning was added last.
+  /// More bytes of the sequence or paste that was added last.
   void extend(std::string_view bytes);
-  /// The held keys count as pressed now: their time starts again.
+  /// Held keys count as pressed now.
   void restart(SteadyTime now) { since_ = now; }
-  /// Pieces that were recognised in what was added.
+  /// Input events recognized in the added bytes.
   void classify(const std::vector<terminal::InputEvent>& pieces);
 
-  /// True for an Enter right behind keys that were held, although nothing is held now.
-  [[nodiscard]] bool must_wait(std::string_view bytes, SteadyTime now) const;
-  /// The bytes that may be written now, in order.
+  /// True for an Enter directly after keys that were held, although nothing is held now.
+  [[nodiscard]] bool must_delay(std::string_view bytes, SteadyTime now) const;
+  /// Removes the bytes that may be written now, in order.
   std::string take(SteadyTime now);
-  /// One piece of input and its time.
+  /// A piece of input and its time.
   struct Piece {
     std::string bytes;
     SteadyTime at{};
   };
-  /// Everything, in order; nothing is held then.
+  /// Removes everything, in order.
   std::vector<Piece> drain();
-  /// The last piece came then; long ago when nothing is held.
+  /// The time of the last piece; zero when nothing is held.
   [[nodiscard]] SteadyTime newest() const { return chunks_.empty() ? SteadyTime{} : chunks_.back().at; }
-  /// When the rest may be written; nothing when nothing is left.
+  /// When the remaining bytes may be written; none when nothing is held.
   [[nodiscard]] std::optional<SteadyTime> due() const;
 
   [[nodiscard]] bool empty() const { return chunks_.empty(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// The first key came then; none while only the terminal reported something.
+  /// The time of the first key; none while only replies of the terminal are held.
   [[nodiscard]] std::optional<SteadyTime> keys_since() const { return edits_ || enters_ ? since_ : std::nullopt; }
   [[nodiscard]] bool has_edits() const { return edits_; }
   [[nodiscard]] bool has_enter() const { return enters_; }
-  /// Escape, Ctrl-C or Ctrl-D: the user wants to stop something, not to write.
+  /// Escape, Ctrl-C or Ctrl-D: the user cancels something.
   [[nodiscard]] bool has_cancel() const { return cancels_; }
 
  private:

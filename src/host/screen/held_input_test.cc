@@ -7,13 +7,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr SteadyTime kNow{1h};
+constexpr SteadyTime kFirstKeyAt{1h};
 
 struct HeldInputTest : ::testing::Test {
   HeldInput held;
   terminal::InputSplitter splitter;
 
-  void type(std::string_view bytes, SteadyTime at = kNow) {
+  void type(std::string_view bytes, SteadyTime at = kFirstKeyAt) {
     held.add(bytes, at);
     held.classify(splitter.feed(bytes, at));
   }
@@ -21,8 +21,8 @@ struct HeldInputTest : ::testing::Test {
 
 TEST_F(HeldInputTest, KeysLeaveInTheirOrder) {
   for (const auto* key : {"h", "e", "l", "l", "o", " \x1b[D"}) type(key);
-  EXPECT_EQ(held.keys_since(), kNow);
-  EXPECT_EQ(held.take(kNow + 1s), "hello \x1b[D");
+  EXPECT_EQ(held.keys_since(), kFirstKeyAt);
+  EXPECT_EQ(held.take(kFirstKeyAt + 1s), "hello \x1b[D");
   EXPECT_TRUE(held.empty());
   EXPECT_EQ(held.bytes(), 0U);
   EXPECT_FALSE(held.keys_since());
@@ -30,21 +30,21 @@ TEST_F(HeldInputTest, KeysLeaveInTheirOrder) {
 
 TEST_F(HeldInputTest, SeparateEnterStaysEnter) {
   type("hello");
-  type("\r", kNow + 200ms);
-  type("next", kNow + 300ms);
-  EXPECT_EQ(held.take(kNow + 1s), "hello");
-  EXPECT_EQ(held.due(), kNow + 1s + kEnterGap);
-  EXPECT_EQ(held.take(kNow + 1s + kEnterGap - 1ms), "");
-  EXPECT_EQ(held.take(kNow + 1s + kEnterGap), "\rnext");
+  type("\r", kFirstKeyAt + 200ms);
+  type("next", kFirstKeyAt + 300ms);
+  EXPECT_EQ(held.take(kFirstKeyAt + 1s), "hello");
+  EXPECT_EQ(held.due(), kFirstKeyAt + 1s + kEnterGap);
+  EXPECT_EQ(held.take(kFirstKeyAt + 1s + kEnterGap - 1ms), "");
+  EXPECT_EQ(held.take(kFirstKeyAt + 1s + kEnterGap), "\rnext");
   EXPECT_TRUE(held.empty());
 }
 
 TEST_F(HeldInputTest, EnterBehindReleasedKeysWaits) {
   type("hello");
-  EXPECT_EQ(held.take(kNow), "hello");
-  EXPECT_TRUE(held.must_wait("\r", kNow + 5ms));
-  EXPECT_FALSE(held.must_wait("x", kNow + 5ms));
-  EXPECT_FALSE(held.must_wait("\r", kNow + kEnterGap));
+  EXPECT_EQ(held.take(kFirstKeyAt), "hello");
+  EXPECT_TRUE(held.must_delay("\r", kFirstKeyAt + 5ms));
+  EXPECT_FALSE(held.must_delay("x", kFirstKeyAt + 5ms));
+  EXPECT_FALSE(held.must_delay("\r", kFirstKeyAt + kEnterGap));
 }
 
 TEST_F(HeldInputTest, EscapeAndInterruptCancel) {
@@ -57,7 +57,7 @@ TEST_F(HeldInputTest, EscapeAndInterruptCancel) {
   type("text \x1b[A");
   EXPECT_FALSE(held.has_cancel());
   type("\x1b");
-  held.classify(splitter.expire(kNow + 1s));
+  held.classify(splitter.expire(kFirstKeyAt + 1s));
   EXPECT_TRUE(held.has_cancel()) << "only time tells";
 }
 
@@ -66,7 +66,7 @@ TEST_F(HeldInputTest, PasteIsNoCancel) {
   EXPECT_FALSE(held.has_cancel());
   EXPECT_TRUE(held.has_edits());
   EXPECT_FALSE(held.has_enter());
-  EXPECT_EQ(held.take(kNow), "\x1b[200~with \x03 inside\r\x1b[201~");
+  EXPECT_EQ(held.take(kFirstKeyAt), "\x1b[200~with \x03 inside\r\x1b[201~");
 }
 
 TEST_F(HeldInputTest, TerminalReplyIsNoKey) {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kMaxFeedBytes = 8 * 1024;
 
-/// The longest piece of output whose rows can still be read after it was fed.
+/// The length of output that can be fed before the next update without losing rows.
 std::size_t end_of_piece(std::string_view bytes) {
   std::size_t at = 0;
   for (std::size_t rows = 0; rows < profiles::kHistoryRows / 4 && at < bytes.size(); ++rows) {

@@ -1,6 +1,6 @@
-/// The agent's screen as its host reads it: fed in pieces, analyzed at intervals; its state and since when it holds.
+/// The agent's screen: fed in pieces, analyzed at intervals; its state and since when it holds.
 ///
-/// Invariants: nothing scrolls away unread, however much arrives at once.
+/// Invariants: no row scrolls away unread, however much output arrives at once.
 /// Threading: loop thread only; the clock is an argument.
 #pragma once
 
@@ -20,20 +20,20 @@ class ScreenMonitor {
  public:
   explicit ScreenMonitor(pty::WindowSize size) : screen_{cells(size)} {}
 
-  /// Once, before anything is fed.
+  /// Once, before the first `feed`.
   Result<void> open(const profiles::Profile& profile, pty::WindowSize size, SteadyTime now);
 
-  /// `update_now` is called before more rows scroll off than can be read afterwards.
+  /// `update_now` is called before unread rows leave the scrollback.
   void feed(std::string_view bytes, const std::function<void()>& update_now);
-  /// False when it has that size already.
+  /// False when the size does not change.
   bool resize(pty::WindowSize size);
   std::vector<profiles::Observation> update(SteadyTime now);
-  /// When the next update of a flood of output is due.
+  /// The earliest next update during a flood of output.
   [[nodiscard]] SteadyTime due() const { return updated_at_ + profiles::kMinUpdateInterval; }
 
   [[nodiscard]] profiles::State state() const { return state_; }
   [[nodiscard]] SteadyTime since() const { return since_; }
-  /// Output that was paused continues: the state counts from now.
+  /// Paused output continues: the state counts from now.
   void restart_timer(SteadyTime now) { since_ = now; }
 
   [[nodiscard]] terminal::Screen& screen() { return screen_; }

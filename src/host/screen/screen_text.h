@@ -1,4 +1,4 @@
-/// A screen as plain text: rows without trailing blanks, empty ones at the end left out.
+/// A screen as plain text: rows without trailing blanks, without empty rows at the end.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-/// Since when an agent has been in its state by all that is known: its screen and its native interfaces. The screen
-/// alone may have changed long before.
+/// Since when an agent has been in its state, by screen and native interfaces together. The screen alone may have
+/// changed long before.
 ///
 /// Pure: the clock is an argument. Threading: one thread.
 #pragma once
@@ -11,11 +11,11 @@ namespace relay::host {
 
 class StateSince {
  public:
-  void see(profiles::State state, SteadyTime now) {
+  void update(profiles::State state, SteadyTime now) {
     since_ = since(state, now);
     state_ = state;
   }
-  /// A new state begins now.
+  /// A new state starts now.
   [[nodiscard]] SteadyTime since(profiles::State state, SteadyTime now) const {
     return state == state_ && since_ != SteadyTime{} ? since_ : now;
   }

@@ -44,10 +44,10 @@ void TerminalRelay::answer_queries() {
     if (const auto* seen = std::get_if<terminal::QueryReceived>(&report)) reply_to(seen->query);
 }
 
-/// The user's terminal answers for itself; only the program status is ours to answer, because only we read it.
+/// The user's terminal replies to queries itself, except for the program status, which only the host reads.
 void TerminalRelay::reply_to(const terminal::TerminalQuery& query) {
-  const bool answered_elsewhere = user_ || program_->answers_queries();
-  if (answered_elsewhere && query.kind != terminal::QueryKind::ProgramStatus) return;
+  const bool has_terminal = user_ || program_->answers_queries();
+  if (has_terminal && query.kind != terminal::QueryKind::ProgramStatus) return;
   parts_.input.write(terminal::reply_to_query(query, parts_.monitor.screen().size()));
 }
 
@@ -91,14 +91,14 @@ void TerminalRelay::show_resized(pty::WindowSize size) {
 }
 
 void TerminalRelay::type(std::string_view bytes) {
-  parts_.updater.update_if_paced();  // with all that the user may have seen
+  parts_.updater.update_if_paced();  // the user may have seen this output
   if (program_->may_echo()) parts_.commands.on_echoed_keys(bytes);
   parts_.input.on_user_input(bytes, loop_.now().steady);
   parts_.updater.update();
 }
 
-void TerminalRelay::set_backpressure(bool crowded) {
-  if (user_) crowded ? user_->pause_typing() : user_->resume_typing();
+void TerminalRelay::set_backpressure(bool active) {
+  if (user_) active ? user_->pause_typing() : user_->resume_typing();
 }
 
 }  // namespace relay::host

@@ -1,7 +1,7 @@
 /// The agent's terminal: its output goes to the screen, the user's terminal and attached clients; keys go to its input.
 ///
-/// Invariants: output reaches the user's terminal unchanged, with nothing between but a notification the user asked
-///   for; a slow terminal slows the program; the terminal of the user is restored on every way out.
+/// Invariants: output reaches the user's terminal unchanged, with nothing in between except notifications that the user
+///   enabled; a slow terminal slows the program; the user's terminal is always restored.
 /// Ownership: owns the program and the user's terminal; borrows its parts, which outlive it. Threading: loop thread
 ///   only.
 #pragma once
@@ -38,25 +38,25 @@ class TerminalRelay final : public pty::ProgramListener, public pty::UserTermina
   };
   TerminalRelay(net::EventLoop& loop, Parts parts) : loop_{loop}, parts_{parts} {}
 
-  /// The terminal the user sits at; none for a detached host.
+  /// The user's terminal; null for a detached host.
   void attach(std::unique_ptr<pty::UserTerminal> user) { user_ = std::move(user); }
   void connect(std::unique_ptr<pty::Program> program);
-  /// Gives the user's terminal back.
+  /// Restores the user's terminal.
   void close() { user_.reset(); }
 
   [[nodiscard]] pty::Program& program() { return *program_; }
-  /// None when there is none.
+  /// Null without one.
   [[nodiscard]] pty::UserTerminal* user() const { return user_.get(); }
-  /// The user types, at whatever terminal.
+  /// Input of the user, from any terminal.
   void type(std::string_view bytes);
   void resize(pty::WindowSize size);
 
-  /// The user's terminal is slow, so the program's output waits.
+  /// The user's terminal is slow, so the program's output is paused.
   [[nodiscard]] bool is_output_paused() const { return output_paused_; }
-  /// The screen shows a part of what has arrived.
+  /// The screen has only a part of the output that arrived.
   [[nodiscard]] bool is_feeding() const { return feeding_; }
-  /// People must not type for now: the program does not read.
-  void set_backpressure(bool crowded);
+  /// Pauses the user's typing while the program does not read its input.
+  void set_backpressure(bool active);
 
  private:
   void on_output(std::string_view bytes) override;
@@ -77,7 +77,7 @@ class TerminalRelay final : public pty::ProgramListener, public pty::UserTermina
 
   net::EventLoop& loop_;
   Parts parts_;
-  terminal::Modes restored_modes_;  // those that the user's terminal is restored from
+  terminal::Modes restored_modes_;  // from which the user's terminal is restored
   bool output_paused_ = false;
   bool feeding_ = false;
   std::unique_ptr<pty::UserTerminal> user_;

@@ -53,18 +53,17 @@ kind = "assistant"
 pattern = '^● '
 )";
 
-constexpr std::string_view kPasteBegins = "\x1b[200~", kPasteEnds = "\x1b[201~";
+constexpr std::string_view kPasteStart = "\x1b[200~", kPasteEnd = "\x1b[201~";
 constexpr std::size_t kComposerRows = 6;
 constexpr Millis kPieceGap{3};
 
-std::string repeated(std::string_view text, std::size_t count) {
+std::string repeat(std::string_view text, std::size_t count) {
   std::string all;
   while (count-- > 0) all += text;
   return all;
 }
 
-/// Of ASCII text.
-std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+std::vector<std::string> wrap_ascii(std::string_view text, std::size_t width) {
   std::vector<std::string> rows;
   for (; text.size() > width; text.remove_prefix(width)) rows.emplace_back(text.substr(0, width));
   rows.emplace_back(text);
@@ -101,11 +100,11 @@ std::optional<AgentKey> FakeAgent::next_key() {
     rest.erase(0, bytes);
     return key;
   };
-  if (rest.starts_with(kPasteBegins)) {
-    const auto end = rest.find(kPasteEnds);
+  if (rest.starts_with(kPasteStart)) {
+    const auto end = rest.find(kPasteEnd);
     if (end == std::string::npos) return std::nullopt;
-    AgentKey key{Kind::Paste, rest.substr(kPasteBegins.size(), end - kPasteBegins.size())};
-    rest.erase(0, end + kPasteEnds.size());
+    AgentKey key{Kind::Paste, rest.substr(kPasteStart.size(), end - kPasteStart.size())};
+    rest.erase(0, end + kPasteEnd.size());
     return key;
   }
   if (rest.starts_with(kUserEnter)) return take(Kind::UserEnter, kUserEnter.size());
@@ -190,16 +189,16 @@ void FakeAgent::take_prompt(std::string prompt) {
 
 void FakeAgent::start_turn() {
   working_ = true;
-  asks_ = options_.turn_asks();
+  opens_dialog_ = options_.opens_dialog_in_turn();
   turn_timer_ = loop_.after(options_.turn(), [this] { end_turn(); });
 }
 
 void FakeAgent::end_turn() {
   turn_timer_ = nullptr;
-  if (!dialog_.empty()) return;  // goes on when it is answered
-  if (std::exchange(asks_, false)) return open_dialog();
-  const auto said = std::exchange(reply_, {});
-  conversation_.push_back("● " + (said.empty() ? "Done." : said));
+  if (!dialog_.empty()) return;  // continues after the answer
+  if (std::exchange(opens_dialog_, false)) return open_dialog();
+  const auto reply = std::exchange(reply_, {});
+  conversation_.push_back("● " + (reply.empty() ? "Done." : reply));
   if (queued_.empty()) return become_idle();
   queued_.pop_front();
   start_turn();
@@ -257,7 +256,7 @@ std::string FakeAgent::frame() const {
   std::vector<std::string> live{working_ ? "* Working (esc to interrupt)" : ""};
   std::size_t cursor_row = 0, cursor_column = 1;
   if (!dialog_.empty()) {
-    live.push_back(repeated("─", columns));
+    live.push_back(repeat("─", columns));
     live.push_back(format(" Run {}?", dialog_));
     live.emplace_back(approve_marked_ ? " ❯ 1. Yes" : "   1. Yes");
     live.emplace_back(approve_marked_ ? "   2. No" : " ❯ 2. No");
@@ -267,14 +266,14 @@ std::string FakeAgent::frame() const {
     const auto width = columns - 7;
     auto draft = composer_;
     std::ranges::replace(draft, '\n', ' ');
-    auto rows = wrapped(draft, width);
+    auto rows = wrap_ascii(draft, width);
     if (rows.size() > kComposerRows) rows.erase(rows.begin(), rows.end() - kComposerRows);
-    live.push_back("╭" + repeated("─", columns - 2) + "╮");
+    live.push_back("╭" + repeat("─", columns - 2) + "╮");
     for (std::size_t i = 0; i < rows.size(); ++i)
       live.push_back(format("│ {} {}{} │", i == 0 ? ">" : " ", rows[i], std::string(width + 1 - rows[i].size(), ' ')));
     cursor_row = live.size() - 1;
     cursor_column = 5 + rows.back().size();
-    live.push_back("╰" + repeated("─", columns - 2) + "╯");
+    live.push_back("╰" + repeat("─", columns - 2) + "╯");
   }
   std::vector<std::string> past;
   for (const auto& entry : conversation_) {
@@ -282,7 +281,7 @@ std::string FakeAgent::frame() const {
     auto text = entry;
     std::ranges::replace(text, '\n', ' ');
     bool first = true;
-    for (auto& row : wrapped(text, columns - 4))
+    for (auto& row : wrap_ascii(text, columns - 4))
       past.push_back(std::exchange(first, false) || !marked ? row : "  " + row);
     past.emplace_back();
   }

@@ -1,7 +1,7 @@
-/// A coding agent on a virtual loop: a composer, turns and dialogs, drawn on its screen some time after they change.
+/// A coding agent on a virtual loop: a composer, turns and dialogs, drawn on its screen after a delay.
 ///
-/// It reads what is written to it after a delay and draws whole frames, perhaps in two pieces. A test sees what its
-/// terminal showed when a key was written, so it can tell a key that met a dialog by chance from one typed into it.
+/// It reads input after a delay and draws whole frames, optionally in two pieces. A test sees what the terminal showed
+/// when a key was written, which distinguishes a key pressed before a dialog from one typed into it.
 /// Keys of the user and of the host differ: the user presses the keypad's Enter, Ctrl-U and Escape; the host pastes,
 /// presses Enter, Backspace and Ctrl-C.
 /// Ownership: borrows loop and listener, which outlive it. Threading: one thread.
@@ -36,10 +36,10 @@ struct AgentKey {
 
 /// What the agent's terminal shows.
 struct AgentView {
-  bool drawn = false;  // something
+  bool drawn = false;
   bool dialog = false;
-  std::string command = {};    // that the dialog is about
-  bool approve_marked = true;  // by the mark of the dialog
+  std::string command = {};    // of the dialog
+  bool approve_marked = true;  // in the dialog
   bool working = false;
   std::string composer = {};
 };
@@ -52,7 +52,7 @@ class FakeAgent final : public pty::Program {
     std::function<Millis()> turn = [] { return Millis{400}; };
     std::function<bool()> tears_frame = [] { return false; };             // a frame arrives in two pieces
     std::function<bool()> loses_enter = [] { return false; };             // a key press is lost
-    std::function<bool()> turn_asks = [] { return false; };               // a turn opens a dialog before it ends
+    std::function<bool()> opens_dialog_in_turn = [] { return false; };    // a turn opens a dialog before it ends
     std::function<bool()> paste_meets_dialog = [] { return false; };      // a dialog opens just before a paste is read
     std::function<std::string()> dialog_command = [] { return "make"; };  // of a dialog that the agent opens
     bool reports_status = true;                                           // OSC 7501
@@ -67,25 +67,25 @@ class FakeAgent final : public pty::Program {
 
   FakeAgent(net::EventLoop& loop, pty::ProgramListener& listener, pty::WindowSize size, Options options);
 
-  /// How a host reads its screen.
+  /// The profile of its screen.
   static profiles::Profile profile();
 
   void open_dialog() { open_dialog(options_.dialog_command()); }
   void open_dialog(std::string command);
-  /// A prompt by an interface of its own, past the composer.
+  /// A prompt via a native interface.
   void receive(std::string prompt);
   [[nodiscard]] bool has_dialog() const { return !dialog_.empty(); }
   [[nodiscard]] bool is_working() const { return working_; }
   [[nodiscard]] bool has_exited() const { return ended_.has_value(); }
   [[nodiscard]] const std::string& composer() const { return composer_; }
   [[nodiscard]] const AgentView& shown() const { return shown_; }
-  /// The view of a frame of which the terminal shows the first piece.
+  /// The view of a frame whose first piece is on the terminal.
   [[nodiscard]] const std::optional<AgentView>& half_drawn() const { return half_drawn_; }
-  /// The prompts it took, oldest first.
+  /// The prompts it received, oldest first.
   [[nodiscard]] const std::vector<std::string>& prompts() const { return prompts_; }
-  /// What it says at the end of the next turn instead of "Done.".
-  void will_say(std::string text) { reply_ = std::move(text); }
-  /// It exits by itself.
+  /// The output at the end of the next turn, instead of "Done.".
+  void set_reply(std::string text) { reply_ = std::move(text); }
+  /// The agent exits by itself.
   void exit(int code);
 
   [[nodiscard]] pid_t pid() const override { return kPid; }
@@ -124,10 +124,10 @@ class FakeAgent final : public pty::Program {
   std::string unparsed_;
   std::deque<AgentKey> keys_;  // written and not read
   std::string composer_;
-  std::string dialog_;  // the command it asks about; empty: none is open
+  std::string dialog_;  // the command of the open dialog; empty: none is open
   bool approve_marked_ = true;
   bool working_ = false;
-  bool asks_ = false;  // before this turn ends
+  bool opens_dialog_ = false;  // before this turn ends
   std::deque<std::string> queued_;
   std::vector<std::string> prompts_;
   std::vector<std::string> conversation_;

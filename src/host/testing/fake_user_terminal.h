@@ -15,11 +15,11 @@ class FakeUserTerminal final : public pty::UserTerminal {
   explicit FakeUserTerminal(pty::UserTerminalListener& listener) : listener_{listener} {}
 
   void type(std::string_view keys) { listener_.on_typed(keys); }
-  /// From now on it takes no output; `false`: it has taken everything.
+  /// A slow terminal takes no output; `false`: it has taken everything.
   void set_slow(bool slow) {
     slow_ = slow;
     if (slow) return;
-    waiting_ = 0;
+    pending_ = 0;
     listener_.on_written(0);
   }
   [[nodiscard]] bool is_raw() const { return raw_; }
@@ -31,10 +31,10 @@ class FakeUserTerminal final : public pty::UserTerminal {
   [[nodiscard]] pty::WindowSize size() const override { return {}; }
   std::size_t write(std::string_view bytes) override {
     output_ += bytes;
-    if (slow_) waiting_ += bytes.size();
+    if (slow_) pending_ += bytes.size();
     return bytes.size();
   }
-  [[nodiscard]] std::size_t output_waiting() const override { return slow_ ? pty::kSlowTerminalBytes + waiting_ : 0; }
+  [[nodiscard]] std::size_t output_waiting() const override { return slow_ ? pty::kSlowTerminalBytes + pending_ : 0; }
   void pause_typing() override {}
   void resume_typing() override {}
   void suspend() override {}
@@ -42,7 +42,7 @@ class FakeUserTerminal final : public pty::UserTerminal {
  private:
   pty::UserTerminalListener& listener_;
   std::string output_;
-  std::size_t waiting_ = 0;
+  std::size_t pending_ = 0;
   bool raw_ = false, slow_ = false;
 };
 

@@ -1,4 +1,4 @@
-/// A whole host in a test: a fake agent in its terminal, a user at it, a scripted daemon, all on a clock moved by hand.
+/// A whole host in a test: a fake agent, a fake user terminal and a scripted daemon on a manual clock.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -58,75 +58,74 @@ struct HostFixture : ::testing::Test, net::Network {
   net::OnAccept accept;
   HostOptions options = make_options();
   FakeAgent::Options agent_options;
-  FakeAgent* agent = nullptr;        // of the host that runs
-  FakeUserTerminal* user = nullptr;  // likewise; none when it is detached
+  FakeAgent* agent = nullptr;        // of the running host
+  FakeUserTerminal* user = nullptr;  // likewise; null when detached
   bool finished = false;
-  std::vector<std::string> started;  // what `on_started` was told
+  std::vector<std::string> started;  // outcomes of `on_started`
   std::unique_ptr<Host> host;
 
   HostOptions make_options() {
     HostOptions made;
     made.record = {.id = "0a1b2c3d", .name = "Bob", .cli = "fake_agent"};
-    made.places.workspace_socket = "/run/relay.sock";
-    made.places.project_root = project.path();
-    made.places.records = project.path();
-    made.places.socket = "/run/bob.sock";
-    made.places.outbox = &disk;
-    made.places.intent_file = "Bob.intent";
-    made.places.long_texts = {"messages"};
-    made.places.outgoing = {"outbox"};
+    made.paths.workspace_socket = "/run/relay.sock";
+    made.paths.project_root = project.path();
+    made.paths.records = project.path();
+    made.paths.socket = "/run/bob.sock";
+    made.paths.outbox = &disk;
+    made.paths.intent_file = "Bob.intent";
+    made.paths.long_texts = {"messages"};
+    made.paths.outgoing = {"outbox"};
     made.profile = FakeAgent::profile();
     return made;
   }
 
   Result<void> start_host() {
-    auto given = make_options();
-    given.record = options.record;
-    given.profile = options.profile;
-    given.detached = options.detached;
-    given.adapter = std::move(options.adapter);
-    given.start = [this](pty::WindowSize size,
-                         pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
+    auto copy = make_options();
+    copy.record = options.record;
+    copy.profile = options.profile;
+    copy.detached = options.detached;
+    copy.adapter = std::move(options.adapter);
+    copy.start = [this](pty::WindowSize size, pty::ProgramListener& listener) -> Result<std::unique_ptr<pty::Program>> {
       auto made = std::make_unique<FakeAgent>(loop, listener, size, agent_options);
       agent = made.get();
       return made;
     };
-    given.open_user_terminal =
+    copy.open_user_terminal =
         [this](pty::UserTerminalListener& listener) -> Result<std::unique_ptr<pty::UserTerminal>> {
       auto made = std::make_unique<FakeUserTerminal>(listener);
       user = made.get();
       return made;
     };
-    given.on_started = [this](const Result<pid_t>& pid) { started.push_back(pid ? "started" : pid.error().message()); };
-    given.on_finished = [this] { finished = true; };
+    copy.on_started = [this](const Result<pid_t>& pid) { started.push_back(pid ? "started" : pid.error().message()); };
+    copy.on_finished = [this] { finished = true; };
     host = std::make_unique<Host>(HostEnvironment{.loop = loop, .network = *this, .random = random, .outbox = outbox},
-                                  std::move(given));
+                                  std::move(copy));
     return host->start();
   }
-  /// Until the agent is idle and the daemon has admitted it.
+  /// Runs until the agent is idle and the daemon has admitted it.
   void start_idle() {
     ASSERT_TRUE(start_host());
     loop.run_now();
     daemon.welcome();
     loop.advance(Millis{3'000});
-    (void)daemon.heard();
+    (void)daemon.take_frames();
   }
-  /// As `kill -9`: nothing is sent, nothing is removed.
+  /// Like `kill -9`: nothing is sent or removed.
   void crash() {
-    daemon.cut();
+    daemon.disconnect();
     host.reset();
     agent = nullptr;
     user = nullptr;
   }
 
   void deliver(const std::string& id, std::string_view body, std::string_view from = "Alice", int seq = 1) {
-    daemon.say(protocol::MessageType::Deliver, id, format(R"({{"kind":"message","body":"{}"}})", body), from, {},
-               format(R"({{"seq":{},"session_id":"s1","message_id":"m-{}"}})", seq, id));
+    daemon.send(protocol::MessageType::Deliver, id, format(R"({{"kind":"message","body":"{}"}})", body), from, {},
+                format(R"({{"seq":{},"session_id":"s1","message_id":"m-{}"}})", seq, id));
   }
   /// The receipts the daemon received, as "status proof: reason".
   std::vector<std::string> receipts() {
     std::vector<std::string> all;
-    for (const auto& frame : daemon.heard()) {
+    for (const auto& frame : daemon.take_frames()) {
       if (frame.type != "RECEIPT") continue;
       const auto field = [&](std::string_view name) { return string_member(frame.payload, name).value_or(""); };
       auto line = field("status");
