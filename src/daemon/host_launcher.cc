@@ -123,7 +123,7 @@ class ProcessLauncher::Launch {
     const std::string& log = owner_.options_.log;
     if (const auto end = words_.find('\n'); end != std::string::npos)
       owner_.finish(id_, understood(words_.substr(0, end)));
-    else if (count <= 0 && words_.starts_with(host::kErrorWord))
+    else if (count <= 0 && words_.starts_with(host::kErrorPrefix))
       owner_.finish(id_, understood(words_));
     else if (count <= 0)
       owner_.finish(id_, fail(format("its host ended before it was ready; see why in {}", log)));
@@ -132,7 +132,7 @@ class ProcessLauncher::Launch {
   }
 
   Result<std::int32_t> understood(const std::string& line) {
-    if (line.starts_with(host::kErrorWord)) return fail(line.substr(host::kErrorWord.size()));
+    if (line.starts_with(host::kErrorPrefix)) return fail(line.substr(host::kErrorPrefix.size()));
     std::int32_t pid = 0;
     const char* const end = line.data() + line.size();
     if (line.starts_with(host::kReadyPrefix) &&

@@ -171,7 +171,7 @@ void LocalHostManager::release(const std::string& name, const broker::Release& r
   call({.agent = record->name,
         .socket = record->socket,
         .body = request.take(),
-        .until = host::CallUntil::End,
+        .until = host::CallUntil::HostEnd,
         .timeout = kReleaseTimeout},
        std::move(done));
 }

@@ -177,7 +177,7 @@ Result<int> run_daemon(const DaemonOptions& options) {
   int ready_fd = options.ready_fd;
   auto ended = run_in_home(options, defaults, ready_fd);
   if (!ended) {
-    const auto word = is(ended.error(), Errc::AlreadyRunning) ? host::kRunningWord : host::kErrorWord;
+    const auto word = is(ended.error(), Errc::AlreadyRunning) ? host::kRunningPrefix : host::kErrorPrefix;
     notify_parent(ready_fd, format("{}{}\n", word, ended.error().message()));
   }
   return ended;
