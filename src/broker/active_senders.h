@@ -1,8 +1,8 @@
-/// Is more than one sender active? Then each may have only a small share of the uncommitted bytes.
+/// Detects whether more than one sender is active. Then each gets only a small share of the uncommitted bytes.
 ///
-/// A single sender may fill commits as large as the disk takes. When several are active, a new message waits behind what
-/// the others have in the commit in progress, so that must be little.
-/// Time is divided into periods; a sender of this or the last one counts. Threading: the broker's.
+/// A single sender may fill commits of any size. When several are active, the commit in progress delays new messages of
+/// the others, so it must be small.
+/// Time is divided into periods; senders of the current and the last period count. Threading: the broker's.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class ActiveSenders {
  public:
   static constexpr Millis kPeriod{100};
 
-  /// `mark` is the sender's own, 0 at first.
+  /// `mark` belongs to the sender, initially 0.
   void on_activity(std::uint64_t& mark, SteadyTime now) {
     const auto period = static_cast<std::uint64_t>(now.time_since_epoch() / kPeriod) + 1;
     if (period != period_) {

@@ -14,9 +14,9 @@ using protocol::NackCode;
 namespace {
 
 constexpr std::size_t kMaxEventBytes = 512 << 10;            // fits a frame with room to spare
-constexpr std::size_t kMaxPromptBytes = 224 << 10;           // still fits a frame behind a list of others
-constexpr std::size_t kMaxLevelsAround = 6;                  // of JSON, in the frames that carry it
-constexpr std::size_t kMaxUncommittedEventBytes = 16 << 10;  // of a connection: messages of others wait behind them
+constexpr std::size_t kMaxPromptBytes = 224 << 10;           // fits a frame after a list of others
+constexpr std::size_t kMaxLevelsAround = 6;                  // of JSON, in the frames around it
+constexpr std::size_t kMaxUncommittedEventBytes = 16 << 10;  // of a connection; they delay the messages of others
 
 /// `<epoch>-<n>`.
 struct EventId {
@@ -37,32 +37,33 @@ std::optional<EventId> event_id(std::string_view id) {
 void AgentEvents::on_session_state(ConnectionState& connection, const protocol::Envelope& envelope) {
   auto change = protocol::parse_session_state(envelope.payload);
   if (!change) return connections_.send_error(connection, ErrorCode::BadRequest, change.error().message());
-  context_.log(WriteLog::Level::Debug, format("{} is {}", connection.agent.value(), change->state));
-  AgentState* const agent = agents_.find(connection.agent.value());
+  context_.log(WriteLog::Level::Debug, format("{} is {}", connection.agent->value(), change->state));
+  AgentState* const agent = agents_.find(connection.agent->value());
   if (agent == nullptr) return;
-  auto activity = *std::move(change);
-  if (activity.capabilities.empty()) activity.capabilities = std::move(agent->activity.capabilities);  // unchanged
-  if (!activity.modes) activity.modes = agent->activity.modes;
-  if (activity.boundary) agent->boundaries[*activity.boundary] = context_.newest_key();
-  const bool other_modes = activity.modes != agent->activity.modes;
-  if (activity.state != agent->activity.state) event_log_.record_activity(*agent, activity);
-  agent->activity = std::move(activity);
+  AgentActivity& activity = agent->activity.write();
+  auto reported = *std::move(change);
+  if (reported.capabilities.empty()) reported.capabilities = std::move(activity.state.capabilities);  // unchanged
+  if (!reported.modes) reported.modes = activity.state.modes;
+  if (reported.boundary) activity.boundaries[*reported.boundary] = context_.newest_key();
+  const bool other_modes = reported.modes != activity.state.modes;
+  if (reported.state != activity.state.state) event_log_.record_activity(*agent, reported);
+  activity.state = std::move(reported);
   if (other_modes) unsupported_.scan(*agent);
   deliveries_.deliver_pending(*agent);
 }
 
 void AgentEvents::on_agent_event(ConnectionState& connection, const protocol::Envelope& envelope) {
-  AgentState* agent = connection.query_only ? nullptr : agents_.find(connection.agent.value());
+  AgentState* agent = connection.query_only ? nullptr : agents_.find(connection.agent->value());
   if (agent == nullptr || !agent->session)
     return connections_.send_error(connection, ErrorCode::BadRequest,
-                                   "events are told by sessions, of themselves: say HELLO with a name");
+                                   "a session reports events about itself: send HELLO with a name first");
   const auto id = event_id(envelope.id);
   if (!id)
     return replies_.refuse(connection, envelope.id, NackCode::BadRequest,
                            "the id of an event reads '<epoch>-1', '<epoch>-2', …");
   auto& first = *connection.first_event;
   if (!first) first = FirstEvent{id->epoch, id->number};
-  if (id->epoch != first->epoch || id->epoch == connection.capabilities.outbox)
+  if (id->epoch != first->epoch || id->epoch == connection.capabilities->outbox)
     return replies_.refuse(connection, envelope.id, NackCode::BadRequest,
                            "the events of a connection have one epoch, which is not that of its outbox");
   switch (agent->outboxes.look_up(id->epoch, id->number, first->number - 1)) {
@@ -74,13 +75,19 @@ void AgentEvents::on_agent_event(ConnectionState& connection, const protocol::En
       return answer_when_saved(connection, envelope.id, Occurrence::Repeated, "this event was refused before");
     case SequenceCheck::Gap:
       return replies_.refuse(connection, envelope.id, NackCode::Busy,
-                             "an earlier event is still missing; tell that one again first", kBusyRetryMs);
+                             "an earlier event is still missing; send that one again first", kBusyRetryMs);
   }
   const auto accepted = accept(*agent, envelope);
   commits_.change(records::SetOutboxMark{
       agent->outboxes.advance(agent->name(), id->epoch, id->number, !accepted.has_value(), context_.wall())});
   charge(connection, envelope);
   answer_when_saved(connection, envelope.id, Occurrence::First, accepted ? std::string{} : accepted.error().message());
+}
+
+void AgentEvents::resume_activity(AgentState& agent, const std::string& state) {
+  auto& activity = agent.activity.write().state;
+  if (!state.empty()) activity.state = state;
+  activity.reason.clear();
 }
 
 void AgentEvents::charge(ConnectionState& connection, const protocol::Envelope& envelope) {
@@ -90,22 +97,22 @@ void AgentEvents::charge(ConnectionState& connection, const protocol::Envelope& 
       [this, connection = connection.id, bytes](CommitResult) { budget_.release(connection, bytes); });
 }
 
-/// Refused for good when there is a reason; else acknowledged. A repeated event has its number already.
+/// A refusal is final; without one the event is acknowledged. A repeated event has its number already.
 void AgentEvents::answer_when_saved(ConnectionState& connection, std::string_view id, Occurrence occurrence,
                                     std::string refusal) {
-  commits_.when_committed([this, connection = connection.id, name = connection.agent, id = std::string{id}, occurrence,
+  commits_.when_committed([this, connection = connection.id, name = *connection.agent, id = std::string{id}, occurrence,
                            refusal = std::move(refusal)](CommitResult result) {
     ConnectionState* client = connections_.find(connection);
     if (result == CommitResult::Failed) {
       const auto event = event_id(id);
       AgentState* agent = agents_.find(name.value());
       if (agent != nullptr && occurrence == Occurrence::First) agent->outboxes.roll_back(event->epoch, event->number);
-      if (client != nullptr && client->speaks())
-        replies_.refuse(*client, id, NackCode::Storage, "the event could not be stored; tell it again",
+      if (client != nullptr && client->is_open())
+        replies_.refuse(*client, id, NackCode::Storage, "the event could not be stored; send it again",
                         kStorageRetryMs);
       return;
     }
-    if (client == nullptr || !client->speaks()) return;
+    if (client == nullptr || !client->is_open()) return;
     if (refusal.empty())
       connections_.send_new(*client, MessageType::Ack, protocol::write_ack(id));
     else
@@ -118,21 +125,21 @@ Result<void> AgentEvents::accept(AgentState& agent, const protocol::Envelope& en
   RELAY_TRY(text::check_object(text, kMaxLevelsAround));
   const auto object = RELAY_TRY(parse_json_object(text));
   const auto type = string_member(object, "type").value_or("");
-  const auto* known = events::find_event_type(type);
-  if (known == nullptr || known->source != events::EventOrigin::Session)
-    return fail(format("\"{}\" is no event that a session tells", type));
+  const auto* event_type = events::find_event_type(type);
+  if (event_type == nullptr || event_type->source != events::EventOrigin::Session)
+    return fail(format("\"{}\" is not an event that a session can report", type));
   auto event = RELAY_TRY(events::read_event(type, object));
   const auto& session = agent.session->id;
   auto* tokens = std::get_if<events::TokensUsed>(&event);
   if (tokens != nullptr) {
     tokens->agent_name = agent.name().value();
-    if (!tokens->thread && !agent.thread.empty()) tokens->thread = agent.thread;
+    if (!tokens->thread && !agent.thread->empty()) tokens->thread = *agent.thread;
   }
   auto row = event_log_.row(event, agent.name(), session);
   if (row.event.body.size() > kMaxEventBytes)
     return fail(format("an event may have {} bytes, this one has {}", kMaxEventBytes, row.event.body.size()));
   if (auto prompt = parse_prompt(event, object, context_.wall())) {
-    if (mode == PromptMode::Closed) return fail("the agent that asks is gone");
+    if (mode == PromptMode::Closed) return fail("the agent of this prompt has ended");
     if (row.event.body.size() > kMaxPromptBytes)
       return fail(format("a request may have {} bytes, this one has {}", kMaxPromptBytes, row.event.body.size()));
     const bool again = string_member(object, "_again") == session.value();
@@ -165,7 +172,7 @@ void AgentEvents::accept_unsent(AgentState& agent, const std::vector<protocol::E
     protocol::Envelope envelope;
     envelope.id = event.id;
     envelope.payload = event.payload;
-    // Nobody sends them again, so what they change is saved whatever becomes of this commit.
+    // No client sends them again, so their changes are retried until they are stored.
     commits_.make_eventual([&] {
       const auto accepted = accept(agent, envelope, PromptMode::Closed);
       commits_.change(records::SetOutboxMark{
@@ -174,7 +181,7 @@ void AgentEvents::accept_unsent(AgentState& agent, const std::vector<protocol::E
   }
 }
 
-/// Another daemon may have stored it: this one must know the open prompts as well.
+/// A previous daemon may have stored it: this one needs the open prompts as well.
 void AgentEvents::on_repeated(ConnectionState& connection, AgentState& agent, const protocol::Envelope& envelope) {
   const auto text = protocol::parse_agent_event(envelope.payload);
   if (!text || text->size() > kMaxPromptBytes || !text::check_object(*text, kMaxLevelsAround)) return;

@@ -1,4 +1,4 @@
-/// What sessions report about themselves: their state, and the events of the agent.
+/// Reports of sessions about themselves: the state and the events of the agent.
 ///
 /// Events have outbox numbers of their own, so that each is stored once.
 /// Threading: the broker's.
@@ -36,11 +36,15 @@ class AgentEvents {
 
   void on_session_state(ConnectionState& connection, const protocol::Envelope& envelope);
   void on_agent_event(ConnectionState& connection, const protocol::Envelope& envelope);
-  /// What the host of an ended session could not send. Each event is stored once.
+  /// A new session: nothing is reported yet.
+  static void reset_activity(AgentState& agent) { agent.activity.write() = {}; }
+  /// A resumed session; empty: its state is unchanged. The reason belonged to an earlier report.
+  void resume_activity(AgentState& agent, const std::string& state);
+  /// Events that the host of an ended session could not send. Each event is stored once.
   void accept_unsent(AgentState& agent, const std::vector<protocol::EndedSession::UnackedEvent>& events);
 
  private:
-  /// Closed: the agent is gone, and a prompt of it is not opened any more.
+  /// Closed: the agent has ended, so its prompts are not opened.
   enum class PromptMode : std::uint8_t { Open, Closed };
   Result<void> accept(AgentState& agent, const protocol::Envelope& envelope, PromptMode mode = PromptMode::Open);
   void on_repeated(ConnectionState& connection, AgentState& agent, const protocol::Envelope& envelope);

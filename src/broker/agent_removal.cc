@@ -14,7 +14,7 @@ using protocol::MessageType;
 namespace {
 
 constexpr std::size_t kMaxForgotten = 256;  // names in one commit
-constexpr WallMs kMinUnused = 60'000;       // at the limit: names of the last minute are kept
+constexpr WallMs kMinUnused = 60'000;       // at the limit: names used in the last minute stay
 constexpr Millis kRoomRetry{1'000};         // a search that found none is not repeated sooner
 constexpr std::size_t kRoomShare = 100;     // at the limit, room is made for this part of all names at once
 
@@ -39,7 +39,7 @@ void AgentRemoval::on_remove_agent(ConnectionState& connection, const protocol::
   if (agent->removing) return refuse(format("{} is being removed already", wanted->name));
   for (const NameUser* user : users_)
     if (const auto obstacle = user->removal_obstacle(wanted->name); !obstacle.empty()) return refuse(obstacle);
-  agent->removing = true;
+  set_removing(*agent, true);
   for (NameUser* user : users_) user->on_removing(*agent);
   if (agent->session && agent->session->ended == 0)
     commits_.change(
@@ -51,9 +51,9 @@ void AgentRemoval::on_remove_agent(ConnectionState& connection, const protocol::
     const bool done = result == CommitResult::Done;
     if (done) {
       remove(name);
-    } else if (AgentState* kept = agents_.find(name)) {
-      kept->removing = false;
-      due_timer_.arm(context_.wall());  // what was due meanwhile was passed over
+    } else if (AgentState* not_removed = agents_.find(name)) {
+      set_removing(*not_removed, false);
+      due_timer_.arm(context_.wall());  // deliveries that were due meanwhile were skipped
     }
     ConnectionState* client = connections_.find(id);
     if (client == nullptr || client->phase != Phase::Active) return;
@@ -65,22 +65,22 @@ void AgentRemoval::on_remove_agent(ConnectionState& connection, const protocol::
 void AgentRemoval::remove(const std::string& name) {
   AgentState* agent = agents_.find(name);
   if (agent == nullptr) return;
-  if (agent->session) audiences_.unindex_session(*agent);
+  audiences_.close_session(*agent);
   receipts_.cancel_deliveries_to(agent->name(), context_.wall());
   audiences_.leave_all(agent->name());
   loops_.forget(name);
-  // Its streams keep their numbers: an agent that comes back under the name must not be taken for a duplicate.
+  // Its streams keep their numbers: deliveries to a later agent of the same name must not look like duplicates.
   agents_.erase(std::string{name});
   context_.emit(RosterChanged{});
 }
 
-/// Forgotten in memory before the commit: an agent that comes under the name meanwhile is new, and saved behind it. A
-/// commit that fails leaves a row that the next start reads and the next round removes.
+/// Names are forgotten in memory before the commit: an agent that connects under the name meanwhile is new, and is
+/// saved after it. A commit that fails leaves a row that the next start reads and the next round removes.
 void AgentRemoval::forget_unused(WallMs older_than) {
   forget_unused(older_than, unused_names(older_than, agents_.size()));
 }
 
-/// One batch per commit. A name that is in use again by then is kept.
+/// One batch per commit. A name that is in use again by then is not forgotten.
 void AgentRemoval::forget_unused(WallMs older_than, std::vector<std::string> names) {
   const auto needed = needed_names();
   std::vector<std::string> batch;
@@ -109,18 +109,19 @@ bool AgentRemoval::has_room_for_name(std::size_t others) {
 std::set<AgentName> AgentRemoval::needed_names() const {
   std::set<AgentName> needed;
   for (const auto& [channel, members] : audiences_.channels())
-    if (channel != protocol::kGeneralChannel) needed.insert(members.begin(), members.end());  // everyone is in that one
+    if (channel != protocol::kGeneralChannel)
+      needed.insert(members.begin(), members.end());  // every agent is in #general
   for (const NameUser* user : users_) user->add_needed_names(needed);
   return needed;
 }
 
-/// The longest unused first.
+/// Longest unused first.
 std::vector<std::string> AgentRemoval::unused_names(WallMs older_than, std::size_t max) const {
   const auto needed = needed_names();
   std::vector<std::pair<WallMs, std::string_view>> found;
   for (const auto& [name, agent] : agents_.all())
     if (is_unused(agent, older_than) && !needed.contains(agent.name()))
-      found.emplace_back(agent.record.last_seen, name);
+      found.emplace_back(agent.record->last_seen, name);
   const auto count = std::min(max, found.size());
   std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(count));
   std::vector<std::string> names;
@@ -130,9 +131,9 @@ std::vector<std::string> AgentRemoval::unused_names(WallMs older_than, std::size
 
 bool AgentRemoval::is_unused(const AgentState& agent, WallMs older_than) const {
   const bool present = agent.connected() || (agent.session && agent.session->ended == 0) || agents_.is_claimed(agent);
-  const bool busy = agent.removing || agent.releasing || agent.mailbox.pending() > 0;
-  const bool set_by_user = agent.record.paused || !agent.record.policy.empty();
-  const auto last_used = std::max(agent.record.last_seen, agent.session ? agent.session->ended : 0);
+  const bool busy = agent.removing || agent.mailbox.pending() > 0;
+  const bool set_by_user = agent.record->paused || !agent.record->policy.empty();
+  const auto last_used = std::max(agent.record->last_seen, agent.session ? agent.session->ended : 0);
   if (present || busy || set_by_user || last_used >= older_than) return false;
   if (std::ranges::any_of(users_, [&](const NameUser* user) { return user->is_using(agent); })) return false;
   return !agent.outboxes.used_since(context_.wall() - records::kOutboxMarkRetentionMs);
@@ -146,7 +147,8 @@ void AgentRemoval::forget_names(const std::vector<std::string>& names) {
     loops_.forget(name);
     agents_.erase(name);
   }
-  context_.log(WriteLog::Level::Info, format("unused names forgotten count={} known={}", names.size(), agents_.size()));
+  context_.log(WriteLog::Level::Info,
+               format("unused names forgotten count={} agents={}", names.size(), agents_.size()));
   context_.emit(RosterChanged{});
 }
 

@@ -1,6 +1,7 @@
-/// Names leave the broker: on REMOVE_AGENT, when they are long unused, and sooner when there are too many.
+/// Removal of names: on REMOVE_AGENT, when they are long unused, and sooner when there are too many.
 ///
-/// Why hooks: other parts keep names (voters, prompts, agents being started), and this one must not know them.
+/// Why hooks: other parts refer to names (voters, prompts, agents being started), and this part does not depend on
+///   them.
 /// Threading: the broker's.
 #pragma once
 
@@ -19,15 +20,15 @@
 
 namespace relay::broker {
 
-/// A part that keeps something under names of agents.
+/// A part that refers to agents by name.
 class NameUser {
  public:
   virtual ~NameUser() = default;
-  /// Names that must stay known.
+  /// Names that must not be forgotten.
   virtual void add_needed_names(std::set<AgentName>& /*needed*/) const {}
-  /// Does it wait for something of this agent?
+  /// Has the part an operation or ids of this agent that must not be lost?
   [[nodiscard]] virtual bool is_using(const AgentState& /*agent*/) const { return false; }
-  /// Why the user may not remove the agent now; empty: it can be removed.
+  /// Why the agent cannot be removed now; empty: it can.
   [[nodiscard]] virtual std::string removal_obstacle(const std::string& /*name*/) const { return {}; }
   /// REMOVE_AGENT was accepted.
   virtual void on_removing(AgentState& /*agent*/) {}
@@ -54,12 +55,14 @@ class AgentRemoval {
   void on_remove_agent(ConnectionState& connection, const protocol::Envelope& envelope);
   /// Forgets names that were last used before then, in several commits when they are many.
   void forget_unused(WallMs older_than);
-  /// Is there room for one name more, beside `others` that are promised? The longest unused ones are forgotten for it.
+  /// Is there room for another name, beside `others` that are reserved? Names that are unused longest are forgotten for
+  /// it.
   [[nodiscard]] bool has_room_for_name(std::size_t others = 0);
 
  private:
   void answer(ConnectionState& connection, std::string_view request, bool success, bool removed,
               std::string_view message);
+  void set_removing(AgentState& agent, bool removing) { agent.removing.write() = removing; }
   void remove(const std::string& name);
   void forget_unused(WallMs older_than, std::vector<std::string> names);
   [[nodiscard]] std::set<AgentName> needed_names() const;

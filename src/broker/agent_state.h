@@ -1,4 +1,7 @@
-/// What the broker keeps of one agent: who it is, what its session reports, its mailbox, and what single parts keep beside it.
+/// The state of one agent: who it is, its session, its mailbox, and the state of single parts.
+///
+/// Each member belongs to one part, which alone changes it (owned.h). `mailbox` and `outboxes` are parts themselves:
+/// others call their methods.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +25,40 @@
 
 namespace relay::broker {
 
+/// Of `Agents`.
+struct AgentCounts {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::size_t description_bytes = 0;  // of the record
+};
+
+/// Of `Sessions`, for all parts.
+struct ConnectionTimes {
+  SteadyTime connected_at{};
+  SteadyTime lost_at{};
+  std::int32_t lost_pid = 0;  // of the process that had its last connection; 0: unknown since the daemon started
+  WallMs restored_at = 0;  // its session was read from the store then, and was connected when the previous daemon died
+};
+
 /// Of `Sessions`.
 struct SessionLease {
   std::string resume_token;             // in clear, while it is connected
-  std::deque<SteadyTime> takeovers;     // recent ones, to tell a fight from a restart
+  std::deque<SteadyTime> takeovers;     // recent ones, to distinguish a fight from a restart
   bool session_saved = false;           // the open session is in the store
   std::optional<SteadyTime> grace_due;  // when the timer is due that ends its lost session
 };
 
-/// Of `SendReplies`: what tells a repeated message from a new one.
+/// Of `Audiences`.
+struct SessionAudience {
+  std::vector<std::string> topics;
+  std::vector<records::ShadowBinding> shadows;
+};
+
+/// Of `SendReplies`: distinguishes a repeated message from a new one.
 struct SentIds {
   RecentIds recent;
-  RecentIds recent_keys;  // of idempotency
-  RecentIds executed;     // requests that were executed though their ACK could not be stored yet
+  RecentIds recent_keys;  // idempotency keys
+  RecentIds executed;     // requests that were executed although their ACK could not be stored yet
 };
 
 /// Of `Deliveries`.
@@ -43,7 +67,7 @@ struct DeliveryWindow {
   std::optional<SteadyTime> resend_at;  // when the timer is due
 };
 
-/// A delivery that ended well, and may still be shown to have been seen.
+/// A delivered delivery whose proof may still improve to `seen`.
 struct SettledDelivery {
   Key delivery;
   records::Proof proof{};
@@ -51,7 +75,7 @@ struct SettledDelivery {
   AgentName from;
 };
 
-/// A cancellation that the session was asked for and has not answered.
+/// A CANCEL that the session has not answered.
 struct CancelRequest {
   std::string reason;
   OutboundDelivery delivery;
@@ -60,13 +84,13 @@ struct CancelRequest {
 /// Of `Settlement`.
 struct SettlementState {
   std::map<Key, CancelRequest> cancels;
-  std::map<Key, WallMs> failing_since;  // of those that are tried again, as far as this daemon knows
+  std::map<Key, WallMs> failing_since;  // of deliveries that are retried; first failure seen by this daemon
   std::deque<SettledDelivery> settled;  // newest last, bounded
 };
 
 /// Of `LateReceipts`.
 struct LookupState {
-  std::set<Key> unchecked;                              // unsettled ones that may have ended while it was away
+  std::set<Key> unchecked;                              // unsettled deliveries that may have ended while it was offline
   std::multimap<Key, protocol::Receipt> late_receipts;  // about deliveries that are not in flight; bounded
   bool looking_up = false;                              // a query for some of these is open
 };
@@ -78,46 +102,48 @@ struct AgentPrompts {
   bool approved_by_rule = false;  // in this session, at least once
 };
 
-struct AgentState {
-  records::Agent record;
-  bool saved = false;     // the record is in the store
-  bool removing = false;  // REMOVE_AGENT is being committed
+/// Of `AgentEvents`, for all parts: what the session reports.
+struct AgentActivity {
+  protocol::SessionStateChange state;                // the last report; empty before the first
+  std::map<protocol::DeliveryMode, Key> boundaries;  // the newest key at the boundary that the session reported
+};
 
-  std::optional<records::Session> session;
-  std::vector<ConnectionId> connections;             // several only for users
-  protocol::SessionStateChange activity;             // as its session reports; empty when it never did
-  std::map<protocol::DeliveryMode, Key> boundaries;  // the newest key at the boundary that its session reported
-  bool has_user_authority = false;                   // its session; without one: the last sender under its name
-  std::optional<Release> releasing;                  // its end was requested
-  SteadyTime connected_at{};
-  SteadyTime lost_at{};
-  std::int32_t lost_pid = 0;  // of the process that had its last connection; 0: not known since the daemon started
-  WallMs restored_at = 0;     // its session was read from the store then, and was connected when the daemon before died
+struct AgentState {
+  Published<class Agents, records::Agent> record;
+  Published<class Agents, bool> saved;           // the record is in the store
+  Published<class AgentRemoval, bool> removing;  // REMOVE_AGENT is being committed
+
+  Published<class Sessions, std::optional<records::Session>> session;  // without its topics and shadows
+  Published<class Sessions, std::vector<ConnectionId>> connections;    // several only for users
+  Published<class Sessions, ConnectionTimes> times;
+  Published<class AgentEvents, AgentActivity> activity;
+  Published<class Authority, bool> has_user_authority;  // its session; without one: the last sender under its name
+  Published<class Settlement, std::string> thread;      // of the message that was delivered last
 
   Mailbox mailbox;
   OutboxMarks outboxes;
-  TokenBucket bucket;
-  std::string thread;  // of the message that was delivered last
-  std::uint64_t sent = 0;
-  std::uint64_t received = 0;
 
-  Owned<class Agents, std::size_t> description_bytes;  // of the record, as they are counted
+  Owned<class Agents, AgentCounts> counts;
   Owned<class Sessions, SessionLease> lease;
+  Owned<class Audiences, SessionAudience> audience;
+  Owned<class Router, std::optional<TokenBucket>> bucket;
   Owned<class SendReplies, SentIds> sent_ids;
   Owned<class Deliveries, DeliveryWindow> window;
   Owned<class Settlement, SettlementState> settlement;
   Owned<class LateReceipts, LookupState> lookup;
   Owned<class Prompts, AgentPrompts> prompts;
+  Owned<class Workers, std::optional<Release>> releasing;  // the RELEASE that is being executed
 
-  [[nodiscard]] bool connected() const { return !connections.empty(); }
-  /// While it is not connected. When a daemon that died lost it is not known; this daemon never had it.
-  [[nodiscard]] WallMs offline_since() const { return std::max({record.last_seen, restored_at, WallMs{1}}); }
-  [[nodiscard]] bool observed() const { return record.program == protocol::kObserverProgram; }
-  /// Only observed, and its own program has no inbox.
+  [[nodiscard]] bool connected() const { return !connections->empty(); }
+  /// While it is not connected. A session that a dead daemon lost counts from the start of this daemon.
+  [[nodiscard]] WallMs offline_since() const { return std::max({record->last_seen, times->restored_at, WallMs{1}}); }
+  [[nodiscard]] bool observed() const { return record->program == protocol::kObserverProgram; }
+  /// Only observed, and the agent CLI has no inbox.
   [[nodiscard]] bool cannot_be_addressed() const {
-    return observed() && !(connected() && activity.modes && !activity.modes->empty());
+    const auto& modes = activity->state.modes;
+    return observed() && !(connected() && modes && !modes->empty());
   }
-  [[nodiscard]] const AgentName& name() const { return record.name; }
+  [[nodiscard]] const AgentName& name() const { return record->name; }
 };
 
 }  // namespace relay::broker

@@ -10,9 +10,9 @@
 namespace relay::broker {
 namespace {
 
-/// What its session reported of itself last.
+/// The last report of its session.
 std::string capabilities_of(const AgentState& agent) {
-  if (!agent.activity.capabilities.empty() || !agent.session) return agent.activity.capabilities;
+  if (!agent.activity->state.capabilities.empty() || !agent.session) return agent.activity->state.capabilities;
   return agent.session->capabilities.contract;
 }
 
@@ -33,15 +33,15 @@ records::Agent bounded(records::Agent agent) {
 void Agents::restore(records::WorkspaceState& snapshot) {
   for (auto& record : snapshot.agents) {
     AgentState& agent = add(record.name.value());
-    agent.record = bounded(std::move(record));
-    agent.saved = true;
+    agent.record.write() = bounded(std::move(record));
+    mark_saved(agent);
     count_description(agent);
   }
   for (const auto& counts : snapshot.counts) {
     AgentState* agent = find(counts.agent.value());
     if (agent == nullptr) continue;
-    agent->sent = counts.sent;
-    agent->received = counts.received;
+    agent->counts->sent = counts.sent;
+    agent->counts->received = counts.received;
   }
   for (auto& mark : snapshot.marks) {
     if (AgentState* agent = find(mark.sender.value())) agent->outboxes.restore(std::move(mark));
@@ -55,9 +55,9 @@ void Agents::restore(records::WorkspaceState& snapshot) {
 AgentState& Agents::add(const std::string& name) {
   auto [place, added] = agents_.try_emplace(name);
   if (added) {
-    place->second.record.name = AgentName{name};
-    place->second.record.first_seen = context_.wall();
-    place->second.bucket = TokenBucket{context_.limits().rate_per_second, context_.limits().rate_burst};
+    records::Agent& record = place->second.record.write();
+    record.name = AgentName{name};
+    record.first_seen = context_.wall();
     confusable_names_.add(name);
   }
   return place->second;
@@ -65,13 +65,13 @@ AgentState& Agents::add(const std::string& name) {
 
 void Agents::erase(const std::string& name) {
   confusable_names_.remove(name);
-  if (const AgentState* agent = find(name)) description_bytes_ -= *agent->description_bytes;
+  if (const AgentState* agent = find(name)) description_bytes_ -= agent->counts->description_bytes;
   agents_.erase(name);
 }
 
 std::string Agents::confusable_reason(std::string_view name) const {
   const auto reason = [&](std::string_view other) {
-    return format("the name '{}' looks like '{}'; choose one that people can tell apart", name, other);
+    return format("the name '{}' looks like '{}'; choose one that differs more clearly", name, other);
   };
   if (const auto reserved = protocol::reserved_look_alike(name); !reserved.empty()) return reason(reserved);
   const auto in_use = [&](const std::string& other) {
@@ -83,13 +83,13 @@ std::string Agents::confusable_reason(std::string_view name) const {
 }
 
 std::string Agents::unknown_reason(std::string_view name) const {
-  std::vector<std::string_view> known;
-  for (const auto& [known_name, agent] : agents_) {
-    if (!protocol::is_internal_name(known_name)) known.push_back(known_name);
+  std::vector<std::string_view> names;
+  for (const auto& [other, agent] : agents_) {
+    if (!protocol::is_internal_name(other)) names.push_back(other);
   }
-  std::ranges::sort(known);
+  std::ranges::sort(names);
   std::string text = format("no agent is named '{}'", name);
-  const auto nearest = nearest_names(name, known);
+  const auto nearest = nearest_names(name, names);
   for (std::size_t i = 0; i < nearest.size(); ++i) {
     text += format("{}{}", i == 0 ? "; did you mean " : i + 1 == nearest.size() ? " or " : ", ", nearest[i]);
   }
@@ -97,21 +97,58 @@ std::string Agents::unknown_reason(std::string_view name) const {
 }
 
 bool Agents::is_claimed(const AgentState& agent) const {
-  if (agent.record.claim_hash.empty()) return false;
-  // A session that ended with BYE gave its claim back; a lost one keeps it.
-  return agent.connected() || context_.wall() - agent.record.last_seen < context_.limits().claim_lease_ms;
+  if (agent.record->claim_hash.empty()) return false;
+  // A session that ended with BYE has released its claim; a lost one keeps it.
+  return agent.connected() || context_.wall() - agent.record->last_seen < context_.limits().claim_lease_ms;
 }
 
 bool Agents::in_audience(const AgentState& agent) const {
   if (agent.removing || agent.observed()) return false;
   if (agent.connected()) return true;
   return agent.session && agent.session->ended == 0 &&
-         context_.steady() - agent.lost_at < Millis{context_.limits().session_grace_ms};
+         context_.steady() - agent.times->lost_at < Millis{context_.limits().session_grace_ms};
+}
+
+void Agents::set_description(AgentState& agent, const protocol::Hello& hello) {
+  records::Agent& record = agent.record.write();
+  record.entity = hello.entity;
+  const auto take = [](std::string& field, const std::string& value) {
+    if (!value.empty()) field = value;
+  };
+  take(record.cli, hello.cli);
+  take(record.program, hello.program);
+  take(record.model, hello.model);
+  take(record.task, hello.task);
+  take(record.working_directory, hello.working_directory);
+  take(record.team, hello.team);
+  take(record.display_name, hello.display_name);
+  take(record.avatar_url, hello.avatar_url);
+  count_description(agent);
+}
+
+bool Agents::set_paused(AgentState& agent, bool paused, const std::string& reason) {
+  records::Agent& record = agent.record.write();
+  if (record.paused == paused && record.pause_reason == reason) return false;
+  record.paused = paused;
+  record.pause_reason = paused ? reason : std::string{};
+  return true;
+}
+
+void Agents::count_sent(const AgentName& sender) {
+  AgentState* agent = find(sender.value());
+  if (agent == nullptr) return;
+  ++agent->counts->sent;
+  counts_changed_ = true;
+}
+
+void Agents::count_received(AgentState& agent) {
+  ++agent.counts->received;
+  counts_changed_ = true;
 }
 
 void Agents::count_description(AgentState& agent) {
-  const auto& record = agent.record;
-  auto& own = *agent.description_bytes;
+  const records::Agent& record = agent.record;
+  auto& own = agent.counts->description_bytes;
   description_bytes_ -= std::exchange(own, 0);
   for (const auto* text : {&record.cli, &record.program, &record.model, &record.task, &record.working_directory,
                            &record.team, &record.display_name, &record.avatar_url})
@@ -121,7 +158,7 @@ void Agents::count_description(AgentState& agent) {
 
 bool Agents::has_room(std::size_t others) const {
   const auto& limits = context_.limits();
-  return agents_.size() + others < limits.max_known_agents && description_bytes_ < limits.max_description_bytes;
+  return agents_.size() + others < limits.max_agents && description_bytes_ < limits.max_description_bytes;
 }
 
 std::vector<RosterEntry> Agents::roster() const {
@@ -129,8 +166,8 @@ std::vector<RosterEntry> Agents::roster() const {
   entries.reserve(agents_.size());
   for (const auto& [name, agent] : agents_) {
     const bool connected = agent.connected();
-    entries.push_back({agent.record, connected, agent.sent, agent.received, agent.mailbox.pending(),
-                       connected ? agent.activity.state : "", connected ? agent.activity.reason : "",
+    entries.push_back({*agent.record, connected, agent.counts->sent, agent.counts->received, agent.mailbox.pending(),
+                       connected ? agent.activity->state.state : "", connected ? agent.activity->state.reason : "",
                        connected ? capabilities_of(agent) : "", agent.mailbox.held(),
                        connected && agent.session ? agent.session->id.value() : "",
                        connected ? 0 : agent.offline_since()});

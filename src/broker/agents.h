@@ -1,7 +1,7 @@
-/// The known agents, by name.
+/// The agents of the workspace, by name, with their stored records and their counts.
 ///
-/// Invariants: a name that another name in use can be confused with is not added by its callers (`confusable_reason`); the
-///   descriptions of all agents are counted in bytes.
+/// Invariants: callers check `confusable_reason` before they add a name; the descriptions of all agents are counted in
+///   bytes.
 /// Threading: the broker's.
 #pragma once
 
@@ -9,12 +9,14 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "broker/agent_state.h"
 #include "broker/confusable_names.h"
 #include "broker/context.h"
 #include "broker/roster.h"
+#include "protocol/hello.h"
 
 namespace relay::broker {
 
@@ -32,7 +34,7 @@ class Agents {
     const auto found = agents_.find(name);
     return found == agents_.end() ? nullptr : &found->second;
   }
-  /// The agent of that name, a new one if none is known.
+  /// The agent of that name, a new one if there is none.
   AgentState& add(const std::string& name);
   void erase(const std::string& name);
   [[nodiscard]] std::size_t size() const { return agents_.size(); }
@@ -40,25 +42,42 @@ class Agents {
   [[nodiscard]] auto& all() { return agents_; }
   [[nodiscard]] const auto& all() const { return agents_; }
 
-  /// Why the name cannot be told from one that is reserved or in use; empty when it can.
+  /// Why the name can be confused with one that is reserved or in use; empty when it cannot.
   [[nodiscard]] std::string confusable_reason(std::string_view name) const;
-  /// For a sender: no agent has this name, and which ones look like it.
+  /// For a sender: no agent has this name, and which names are similar.
   [[nodiscard]] std::string unknown_reason(std::string_view name) const;
 
-  /// Does the name belong to somebody, connected or not?
+  /// Does the name have an owner, connected or not?
   [[nodiscard]] bool is_claimed(const AgentState& agent) const;
-  /// Does it receive what is sent to everyone? Connected agents and those lost a moment ago do.
+  /// Does it receive broadcasts? Connected agents do, and those whose connection was lost a moment ago.
   [[nodiscard]] bool in_audience(const AgentState& agent) const;
-
-  /// Its description has changed.
-  void count_description(AgentState& agent);
-  /// Is there room for one name more, beside `others` that are promised?
+  /// Is there room for another name, beside `others` that are reserved?
   [[nodiscard]] bool has_room(std::size_t others) const;
+
+  // The record. The caller saves it.
+  /// What the agent reports about itself in HELLO.
+  void set_description(AgentState& agent, const protocol::Hello& hello);
+  void set_claim(AgentState& agent, std::string claim_hash) { agent.record.write().claim_hash = std::move(claim_hash); }
+  void set_last_seen(AgentState& agent, WallMs at) { agent.record.write().last_seen = at; }
+  /// Whether that is a change.
+  bool set_paused(AgentState& agent, bool paused, const std::string& reason);
+  void set_policy(AgentState& agent, std::vector<protocol::DeliveryPolicyRule> rules) {
+    agent.record.write().policy = std::move(rules);
+  }
+  void mark_saved(AgentState& agent) { agent.saved.write() = true; }
+
+  // Counts of committed messages and of deliveries that became Delivered; the store counts the same.
+  void count_sent(const AgentName& sender);
+  void count_received(AgentState& agent);
+  /// Has a count changed since the last call?
+  bool take_counts_changed() { return std::exchange(counts_changed_, false); }
 
   [[nodiscard]] std::vector<RosterEntry> roster() const;
 
  private:
-  /// Found by views of names, without a copy.
+  void count_description(AgentState& agent);
+
+  /// Lookup by string_view, without a copy.
   struct NameHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
@@ -68,6 +87,7 @@ class Agents {
   std::unordered_map<std::string, AgentState, NameHash, std::equal_to<>> agents_;
   ConfusableNames confusable_names_;   // of agents_
   std::size_t description_bytes_ = 0;  // of agents_
+  bool counts_changed_ = false;
 };
 
 }  // namespace relay::broker

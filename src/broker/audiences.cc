@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "protocol/description_limits.h"
+
 namespace relay::broker {
 namespace {
 
@@ -67,7 +69,7 @@ std::vector<AgentName> Audiences::members(const std::string& channel) const {
   return {names->begin(), names->end()};
 }
 
-bool Audiences::hears_channel(const AgentState& agent, std::string_view channel) const {
+bool Audiences::receives_channel(const AgentState& agent, std::string_view channel) const {
   if (agent.removing || agent.observed()) return false;
   return folded_channel(channel) == protocol::kGeneralChannel ? agents_.in_audience(agent) : true;
 }
@@ -77,20 +79,55 @@ std::size_t Audiences::channels_of(const AgentName& member) const {
       std::ranges::count_if(channels_, [&](const auto& channel) { return channel.second.contains(member); }));
 }
 
-void Audiences::unsubscribe(const std::string& topic, const AgentName& name) { remove_from(topics_, topic, name); }
+bool Audiences::is_subscribed(const AgentState& agent, std::string_view topic) {
+  return std::ranges::find(agent.audience->topics, topic) != agent.audience->topics.end();
+}
+
+void Audiences::subscribe(AgentState& agent, const std::string& topic) {
+  agent.audience->topics.push_back(topic);
+  topics_[topic].insert(agent.name());
+}
+
+void Audiences::unsubscribe(AgentState& agent, const std::string& topic) {
+  std::erase(agent.audience->topics, topic);
+  remove_from(topics_, topic, agent.name());
+}
 
 const Audiences::Names* Audiences::subscribers(const std::string& topic) const { return find_group(topics_, topic); }
 
 const Audiences::Names* Audiences::shadows_of(const AgentName& primary) const { return find_group(shadows_, primary); }
 
-void Audiences::index_session(const AgentState& agent) {
-  for (const auto& topic : agent.session->topics) topics_[topic].insert(agent.name());
-  for (const auto& binding : agent.session->shadows) shadows_[binding.primary].insert(agent.name());
+bool Audiences::bind_shadow(AgentState& shadow, records::ShadowBinding binding) {
+  auto& bindings = shadow.audience->shadows;
+  std::erase_if(bindings, [&](const auto& other) { return other.primary == binding.primary; });
+  if (bindings.size() >= protocol::kMaxShadowsPerSession) return false;
+  shadows_[binding.primary].insert(shadow.name());
+  bindings.push_back(std::move(binding));
+  return true;
 }
 
-void Audiences::unindex_session(const AgentState& agent) {
-  for (const auto& topic : agent.session->topics) remove_from(topics_, topic, agent.name());
-  for (const auto& binding : agent.session->shadows) remove_from(shadows_, binding.primary, agent.name());
+void Audiences::unbind_shadow(AgentState& shadow, const AgentName& primary) {
+  std::erase_if(shadow.audience->shadows, [&](const auto& binding) { return binding.primary == primary; });
+  remove_from(shadows_, primary, shadow.name());
+}
+
+void Audiences::open_session(AgentState& agent, SessionAudience audience) {
+  close_session(agent);
+  for (const auto& topic : audience.topics) topics_[topic].insert(agent.name());
+  for (const auto& binding : audience.shadows) shadows_[binding.primary].insert(agent.name());
+  *agent.audience = std::move(audience);
+}
+
+void Audiences::close_session(const AgentState& agent) {
+  for (const auto& topic : agent.audience->topics) remove_from(topics_, topic, agent.name());
+  for (const auto& binding : agent.audience->shadows) remove_from(shadows_, binding.primary, agent.name());
+}
+
+records::Session Audiences::session_row(const AgentState& agent) {
+  records::Session row = **agent.session;
+  row.topics = agent.audience->topics;
+  row.shadows = agent.audience->shadows;
+  return row;
 }
 
 }  // namespace relay::broker

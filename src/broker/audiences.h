@@ -1,7 +1,7 @@
-/// Who else receives what an agent sends: members of channels, subscribers of topics, shadows.
+/// The recipients of channels, topics and shadow copies: members, subscribers, shadows.
 ///
 /// Why names and not pointers: an agent may be forgotten while an input is handled.
-/// Invariant: topics and shadows are those of the sessions that are open; channels are durable.
+/// Invariant: topics and shadow bindings belong to open sessions; memberships are durable.
 /// Threading: the broker's.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace relay::broker {
 
-/// Channels are compared without regard to case, as published daemons do.
+/// Channel names are compared without case, as in published daemons.
 std::string folded_channel(std::string_view channel);
 
 class Audiences {
@@ -29,26 +29,37 @@ class Audiences {
   bool leave(const std::string& channel, const AgentName& member);
   void leave_all(const AgentName& member);
   [[nodiscard]] std::vector<AgentName> members(const std::string& channel) const;
-  /// A member receives later what is sent while it is offline. Everyone is in #general, so there only present agents count.
-  [[nodiscard]] bool hears_channel(const AgentState& agent, std::string_view channel) const;
+  /// An offline member receives the messages later. Every agent is in #general, so there only present agents count.
+  [[nodiscard]] bool receives_channel(const AgentState& agent, std::string_view channel) const;
   [[nodiscard]] std::size_t memberships() const { return membership_count_; }
   [[nodiscard]] std::size_t channels_of(const AgentName& member) const;
   [[nodiscard]] const std::map<std::string, Names>& channels() const { return channels_; }
 
-  // Topics.
-  void subscribe(const std::string& topic, const AgentName& name) { topics_[topic].insert(name); }
-  void unsubscribe(const std::string& topic, const AgentName& name);
+  // Topics of an agent's session.
+  [[nodiscard]] static bool is_subscribed(const AgentState& agent, std::string_view topic);
+  [[nodiscard]] static std::size_t topic_count(const AgentState& agent) { return agent.audience->topics.size(); }
+  void subscribe(AgentState& agent, const std::string& topic);
+  void unsubscribe(AgentState& agent, const std::string& topic);
   [[nodiscard]] const Names* subscribers(const std::string& topic) const;
   [[nodiscard]] const std::map<std::string, Names>& topics() const { return topics_; }
 
-  // Shadows.
-  void add_shadow(const AgentName& primary, const AgentName& shadow) { shadows_[primary].insert(shadow); }
+  // Shadow bindings of an agent's session.
+  [[nodiscard]] static const std::vector<records::ShadowBinding>& bindings_of(const AgentState& shadow) {
+    return shadow.audience->shadows;
+  }
+  /// Replaces a binding to the same primary; false when the session has too many.
+  bool bind_shadow(AgentState& shadow, records::ShadowBinding binding);
+  void unbind_shadow(AgentState& shadow, const AgentName& primary);
   [[nodiscard]] bool has_shadows() const { return !shadows_.empty(); }
   [[nodiscard]] const Names* shadows_of(const AgentName& primary) const;
 
-  /// The topics and shadow bindings of an agent's session.
-  void index_session(const AgentState& agent);
-  void unindex_session(const AgentState& agent);
+  // Sessions.
+  /// A new session of the agent, with what it subscribed to and is bound to.
+  void open_session(AgentState& agent, SessionAudience audience = {});
+  /// The session keeps its topics and bindings for its row, and receives nothing by them any more.
+  void close_session(const AgentState& agent);
+  /// The row of the agent's session, with its topics and shadow bindings.
+  [[nodiscard]] static records::Session session_row(const AgentState& agent);
 
  private:
   const Agents& agents_;

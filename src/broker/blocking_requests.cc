@@ -17,14 +17,14 @@ namespace {
 constexpr std::size_t kMaxOpenRequests = 10'000;      // in a workspace
 constexpr std::size_t kMaxRequestsPerClient = 1'000;  // of one connection
 
-/// Kinds that report something without answering anything.
-bool is_aside(const protocol::SendView& view) {
+/// Kinds that cannot be an answer.
+bool is_no_answer(const protocol::SendView& view) {
   return protocol::is_silent(view) || view.kind == protocol::MessageKind::Thinking;
 }
 
-/// Does the agent work on something that it was given before?
+/// Is the agent working on an earlier message?
 bool is_working(const AgentState* agent) {
-  return agent != nullptr && agent->connected() && agent->activity.state == "active";
+  return agent != nullptr && agent->connected() && agent->activity->state.state == "active";
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ std::optional<Rejection> BlockingRequests::open(SendContext& sending) {
       sync.timeout_ms > 0 ? std::min(sync.timeout_ms, protocol::kMaxSyncTimeoutMs) : protocol::kDefaultSyncTimeoutMs;
   if (const auto found = requests_.find(sync.correlation_id); found != requests_.end()) {
     const Request& request = found->second;
-    if (request.asker == sending.connection.id && request.message == sending.envelope.id) return std::nullopt;
+    if (request.requester == sending.connection.id && request.message == sending.envelope.id) return std::nullopt;
     return Rejection{NackCode::BadRequest, format("the correlation id {} is in use already", sync.correlation_id),
                      kBusyRetryMs};
   }
@@ -48,13 +48,13 @@ std::optional<Rejection> BlockingRequests::open(SendContext& sending) {
   const std::string_view to = sending.envelope.to;
   const bool direct = agents_.find(to) != nullptr;
   const SteadyTime due = context_.steady() + Millis{timeout};
-  requests_.emplace(sync.correlation_id, Request{.asker = sending.connection.id,
+  requests_.emplace(sync.correlation_id, Request{.requester = sending.connection.id,
                                                  .message = std::string{sending.envelope.id},
                                                  .to = direct ? std::string{to} : std::string{},
                                                  .due = due,
                                                  .from = sending.from.value(),
                                                  .thread = sending.view.thread});
-  if (direct) by_asked_.emplace(std::string{to}, sync.correlation_id);
+  if (direct) by_recipient_.emplace(std::string{to}, sync.correlation_id);
   ++own;
   context_.arm(due, {.kind = TimerKind::SyncTimeout, .name = sync.correlation_id});
   return std::nullopt;
@@ -65,29 +65,29 @@ void BlockingRequests::set_key(const std::string& correlation_id, Key message) {
 }
 
 void BlockingRequests::close(Table::iterator request) {
-  const auto [first, last] = by_asked_.equal_range(request->second.to);
-  const auto asked = std::find_if(first, last, [&](const auto& entry) { return entry.second == request->first; });
-  if (asked != last) by_asked_.erase(asked);
-  if (ConnectionState* asker = connections_.find(request->second.asker)) --*asker->blocking_requests;
+  const auto [first, last] = by_recipient_.equal_range(request->second.to);
+  const auto indexed = std::find_if(first, last, [&](const auto& entry) { return entry.second == request->first; });
+  if (indexed != last) by_recipient_.erase(indexed);
+  if (ConnectionState* requester = connections_.find(request->second.requester)) --*requester->blocking_requests;
   requests_.erase(request);
 }
 
-void BlockingRequests::close_all_of(const ConnectionState& asker) {
-  for (auto next = requests_.begin(); *asker.blocking_requests > 0 && next != requests_.end();) {
+void BlockingRequests::close_all_of(const ConnectionState& requester) {
+  for (auto next = requests_.begin(); *requester.blocking_requests > 0 && next != requests_.end();) {
     const auto request = next++;
-    if (request->second.asker == asker.id) close(request);
+    if (request->second.requester == requester.id) close(request);
   }
 }
 
-void BlockingRequests::mark_given(const AgentName& asked, Key message) {
-  const auto [first, last] = by_asked_.equal_range(asked.value());
+void BlockingRequests::mark_delivered(const AgentName& recipient, Key message) {
+  const auto [first, last] = by_recipient_.equal_range(recipient.value());
   for (auto entry = first; entry != last; ++entry)
-    if (Request& request = requests_.at(entry->second); request.key == message) request.given = true;
+    if (Request& request = requests_.at(entry->second); request.key == message) request.delivered = true;
 }
 
 void BlockingRequests::mark_plain_answer(const SendContext& sending, records::Message& message) {
-  const auto [first, last] = by_asked_.equal_range(message.from.value());
-  if (first == last || !message.thread.empty() || is_aside(sending.view) ||
+  const auto [first, last] = by_recipient_.equal_range(message.from.value());
+  if (first == last || !message.thread.empty() || is_no_answer(sending.view) ||
       message.payload_meta.find("\"replyTo\"") != std::string::npos)
     return;
   Request* only = nullptr;
@@ -98,27 +98,27 @@ void BlockingRequests::mark_plain_answer(const SendContext& sending, records::Me
     only = &request;
   }
   if (only == nullptr || only->answer != Key{}) return;
-  // A turn that began before the agent was given the request is about something else.
-  if (!only->given && is_working(agents_.find(message.from.value()))) return;
+  // A turn that started before the agent got the request is about something else.
+  if (!only->delivered && is_working(agents_.find(message.from.value()))) return;
   only->answer = message.key;
   if (context_.limits().explain)
     context_.log(WriteLog::Level::Debug,
-                 format("plain answer recognised message={} request={} from={} to={}", records::short_id(message.key),
+                 format("plain answer recognized message={} request={} from={} to={}", records::short_id(message.key),
                         records::short_id(only->key), message.from.value(), message.to));
   message.payload_meta = protocol::with_reply_to(message.payload_meta, records::short_id(only->key));
 }
 
 void BlockingRequests::forget(const records::Message& message) {
-  const auto [first, last] = by_asked_.equal_range(message.from.value());
+  const auto [first, last] = by_recipient_.equal_range(message.from.value());
   for (auto entry = first; entry != last; ++entry)
     if (Request& request = requests_.at(entry->second); request.answer == message.key) request.answer = {};
   if (message.payload_meta.find("\"sync\"") == std::string::npos) return;
   for (auto& [id, request] : requests_)
-    if (request.key == message.key) request.key = {};  // it comes again under the same id
+    if (request.key == message.key) request.key = {};  // it is sent again under the same id
 }
 
 std::optional<AgentName> BlockingRequests::answer_with(const records::Message& message) {
-  const auto [first, last] = by_asked_.equal_range(message.from.value());
+  const auto [first, last] = by_recipient_.equal_range(message.from.value());
   if (first == last) return std::nullopt;
   const auto meta = protocol::parse_send_meta(message.payload_meta);
   const auto view = protocol::parse_send(message.payload);
@@ -134,7 +134,8 @@ std::optional<AgentName> BlockingRequests::answer_with(const records::Message& m
   if (found == last) return std::nullopt;
   std::optional<AgentName> answered;
   const auto request = requests_.find(found->second);
-  if (ConnectionState* asker = connections_.find(request->second.asker); asker != nullptr && asker->speaks()) {
+  if (ConnectionState* requester = connections_.find(request->second.requester);
+      requester != nullptr && requester->is_open()) {
     const std::string_view matched = request->second.answer == message.key ? "only-request"
                                      : names(request->second)              ? "reply"
                                                                            : "thread";
@@ -142,7 +143,7 @@ std::optional<AgentName> BlockingRequests::answer_with(const records::Message& m
     payload.field("ack_id", request->second.message).field("correlationId", request->first);
     payload.raw("response", view && !view->body.empty() ? view->body : "\"\"");
     payload.field("messageId", records::short_id(message.key)).field("matchedBy", matched);
-    connections_.send_new(*asker, MessageType::Ack, payload.take(), message.from.value(), request->second.from);
+    connections_.send_new(*requester, MessageType::Ack, payload.take(), message.from.value(), request->second.from);
     answered = AgentName{request->second.from};
   }
   close(request);
@@ -153,18 +154,20 @@ void BlockingRequests::answer_with_ack(const ConnectionState& answering, const p
                                        std::string_view payload) {
   const auto request = requests_.find(ack.correlation_id);
   if (request == requests_.end()) return;
-  if (!request->second.to.empty() && request->second.to != answering.agent.value()) return;
-  if (ConnectionState* asker = connections_.find(request->second.asker); asker != nullptr && asker->speaks())
-    connections_.send_new(*asker, MessageType::Ack, payload, answering.agent.value(), asker->agent.value());
+  if (!request->second.to.empty() && request->second.to != answering.agent->value()) return;
+  if (ConnectionState* requester = connections_.find(request->second.requester);
+      requester != nullptr && requester->is_open())
+    connections_.send_new(*requester, MessageType::Ack, payload, answering.agent->value(), requester->agent->value());
   close(request);
 }
 
 void BlockingRequests::on_timeout(const std::string& correlation_id) {
   const auto request = requests_.find(correlation_id);
   if (request == requests_.end() || request->second.due > context_.steady()) return;
-  if (ConnectionState* asker = connections_.find(request->second.asker); asker != nullptr && asker->speaks())
-    connections_.send_error(*asker, ErrorCode::Internal,
-                            format("nobody answered the blocking message {} in time", correlation_id));
+  if (ConnectionState* requester = connections_.find(request->second.requester);
+      requester != nullptr && requester->is_open())
+    connections_.send_error(*requester, ErrorCode::Internal,
+                            format("no answer to the blocking message {} in time", correlation_id));
   close(request);
 }
 

@@ -45,7 +45,7 @@ void Broker::on_written(ConnectionId id, std::size_t left, Timestamp now) {
   if (connection == nullptr || connection->phase == Phase::Closing) return;
   parts.connections.on_written(*connection, left);
   if (connection->phase != Phase::Active) return;
-  if (AgentState* agent = connection->query_only ? nullptr : parts.agents.find(connection->agent.value())) {
+  if (AgentState* agent = connection->query_only ? nullptr : parts.agents.find(connection->agent->value())) {
     if (left == 0) parts.deliveries.on_all_written(*agent);
     parts.deliveries.deliver_pending(*agent);
   }
@@ -149,9 +149,9 @@ bool Broker::is_idle() const { return parts_->commits.is_idle(); }
 Effects Broker::take_effects(Batching batching) {
   BrokerParts& parts = *parts_;
   parts.budget.resume_released();
-  if (parts.settlement.take_counts_changed()) parts.context.emit(RosterChanged{RosterChange::Counts});
+  if (parts.agents.take_counts_changed()) parts.context.emit(RosterChanged{RosterChange::Counts});
   if (batching == Batching::Close) parts.commits.flush();
-  parts.commits.fail_gathered();
+  parts.commits.fail_open_batch();
   return parts.context.take_effects();
 }
 

@@ -102,14 +102,14 @@ void BrokerParts::handle_frame(ConnectionState& connection, std::string_view fra
   connections.set_handled_frame(envelope->id);
   dispatch(connection, *envelope, frame);
   connections.set_handled_frame({});
-  // Frames other than SEND can make the broker store much, too (a long list of topics, saved again for each of them).
+  // Other frames than SEND can also cause large writes (a long list of topics, saved again for each of them).
   const std::size_t remembered = commits.remembered_bytes() - before;
   if (remembered == 0 || connection.phase == Phase::Closing) return;
   budget.charge(connection, remembered, context.limits().max_remembered_bytes);
-  const bool waits = budget.is_paused(connection.id);
-  if (!waits && commits.charge_with_last_save(connection.id, remembered)) return;
-  commits.when_saved([this, id = connection.id, remembered] { budget.release(id, remembered); },
-                     waits ? records::CommitMode::Immediate : records::CommitMode::Piggyback);
+  const bool is_paused = budget.is_paused(connection.id);
+  if (!is_paused && commits.charge_with_last_save(connection.id, remembered)) return;
+  commits.when_saved([this, id = *connection.id, remembered] { budget.release(id, remembered); },
+                     is_paused ? records::CommitMode::Immediate : records::CommitMode::Piggyback);
 }
 
 void BrokerParts::dispatch(ConnectionState& connection, const protocol::Envelope& envelope, std::string_view frame) {
@@ -121,29 +121,28 @@ void BrokerParts::dispatch(ConnectionState& connection, const protocol::Envelope
     if (type == MessageType::Bye) return sessions.on_bye(connection, envelope);
     if (type == MessageType::Pong) return;
     return connections.send_error(connection, ErrorCode::BadRequest,
-                                  format("{} before HELLO: say HELLO first", name_of(type)));
+                                  format("{} before HELLO: send HELLO first", name_of(type)));
   }
   if (type == MessageType::Pong) return;
   if (type == MessageType::Resume)
     return connections.send_error(connection, ErrorCode::BadRequest,
                                   "RESUME after the handshake: open a new connection to resume");
   if (const FrameCall call = frame_call(type)) return call(*this, connection, envelope, frame.size());
-  connections.send_error(connection, ErrorCode::BadRequest,
-                         format("{} is not for a workspace to answer", name_of(type)));
+  connections.send_error(connection, ErrorCode::BadRequest, format("a workspace does not handle {}", name_of(type)));
 }
 
 void BrokerParts::refuse_frame(ConnectionState& connection, std::string_view frame, const Error& error) {
-  const bool flawed = is(error, protocol::Errc::MissingField) || is(error, protocol::Errc::BadField);
-  if (!flawed && !is(error, text::JsonErrc::NotAnObject) && !is(error, protocol::Errc::UnknownType)) {
+  const bool invalid = is(error, protocol::Errc::MissingField) || is(error, protocol::Errc::BadField);
+  if (!invalid && !is(error, text::JsonErrc::NotAnObject) && !is(error, protocol::Errc::UnknownType)) {
     connections.send_error(connection, ErrorCode::BadRequest, error.message(), Fatal::Yes);
     return sessions.close(connection, error.message());
   }
-  // A message that can be named is refused by its id, and its outbox number counts: the next one must not wait for it.
+  // A message with a readable id is refused by that id, and its outbox number counts, so that the next one is accepted.
   const auto head = protocol::parse_head(frame);
   const bool message = head && (head->type == MessageType::Send || head->type == MessageType::ChannelMessage);
-  if (!flawed || !message || connection.phase != Phase::Active || !connection.wants_answers())
+  if (!invalid || !message || connection.phase != Phase::Active || !connection.wants_answers())
     return connections.send_error(connection, ErrorCode::BadRequest, error.message());
-  router.refuse_flawed(connection, *head, frame.size(), error.message());
+  router.refuse_invalid(connection, *head, frame.size(), error.message());
 }
 
 void BrokerParts::on_timer(SteadyTime due, const TimerEntry& entry) {

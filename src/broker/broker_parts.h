@@ -1,5 +1,5 @@
-/// The parts of one broker, and which of them knows which. A part is constructed after those it uses most; references to later
-/// ones are only kept.
+/// The parts of one broker and the references between them. A part is constructed after the parts that it uses most; a
+/// constructor only stores references to later parts.
 #pragma once
 
 #include "broker/agent_events.h"
@@ -45,7 +45,7 @@ struct BrokerParts final : FrameHandler {
   BrokerParts(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState snapshot, Random& random,
               Timestamp now);
 
-  /// One frame of a connection that may send frames.
+  /// One frame of a connection that is not closing.
   void handle_frame(ConnectionState& connection, std::string_view frame) override;
   void on_timer(SteadyTime due, const TimerEntry& entry);
 

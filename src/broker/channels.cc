@@ -26,7 +26,7 @@ std::optional<Rejection> Channels::check_join(const AgentName& member) {
     return Rejection{NackCode::BadRequest,
                      format("{} is in {} channels already; leave one first", member.value(), joined)};
   if (agents_.find(member.value()) == nullptr && !removal_.has_room_for_name())
-    return Rejection{NackCode::Busy, format("{} agents are known already; remove one first", agents_.size())};
+    return Rejection{NackCode::Busy, format("the workspace has {} agents already; remove one first", agents_.size())};
   return std::nullopt;
 }
 
@@ -41,14 +41,14 @@ void Channels::on_change(ConnectionState& connection, const protocol::Envelope& 
     return connections_.send_error(
         connection, rejected->code == NackCode::Busy ? ErrorCode::Busy : ErrorCode::BadRequest, rejected->message);
   if (join && agents_.find(member.value()) == nullptr)
-    one_shot_.add(member.value());  // known from now on, so that messages of the channel are kept for it
+    one_shot_.add(member.value());  // it exists from now on, so that messages of the channel are stored for it
   const std::string channel = folded_channel(wanted->channel);
   if (!change_membership(channel, member, join)) return;
   if (for_another) return;  // the administrative form is silent
   for (const AgentName& name : audiences_.members(channel)) {
     AgentState* other = name == member ? nullptr : agents_.find(name.value());
     if (other == nullptr) continue;
-    for (const ConnectionId id : other->connections) {
+    for (const ConnectionId id : *other->connections) {
       ConnectionState* listener = connections_.find(id);
       if (listener != nullptr && listener->phase == Phase::Active) {
         connections_.send_new(*listener, join ? MessageType::ChannelJoin : MessageType::ChannelLeave, envelope.payload,
@@ -88,7 +88,7 @@ void Channels::on_channel_message(ConnectionState& connection, const protocol::E
   Audience audience;
   for (const AgentName& name : members) {
     AgentState* agent = name == connection.agent ? nullptr : agents_.find(name.value());
-    if (agent != nullptr && audiences_.hears_channel(*agent, wanted->channel)) audience.push_back(agent);
+    if (agent != nullptr && audiences_.receives_channel(*agent, wanted->channel)) audience.push_back(agent);
   }
   sending.to = wanted->channel;
   if (const auto rejected = router_.check_policy_and_loops(sending, audience))
@@ -106,7 +106,7 @@ void Channels::on_message(SendContext& sending) {
       !protocol::check_agent_name(*member)) {
     return replies_.refuse(
         sending, NackCode::BadRequest,
-        "a message to _router carries data._channelMembershipUpdate {channel, member, action: join|leave}");
+        "a message to _router needs data._channelMembershipUpdate {channel, member, action: join|leave}");
   }
   if (const auto fine = protocol::check_channel_name(*channel); !fine)
     return replies_.refuse(sending, NackCode::BadRequest, fine.error().message());

@@ -1,4 +1,4 @@
-/// Frames of channels, topics and shadows. Who belongs to them is kept in Audiences.
+/// The frames of channels, topics and shadows. Audiences holds the members, subscribers and bindings.
 ///
 /// Bounds: kMaxMemberships in a workspace, protocol::kMaxChannelsPerAgent, kMaxTopicsPerSession, kMaxShadowsPerSession.
 /// Threading: the broker's.
@@ -14,7 +14,7 @@
 
 namespace relay::broker {
 
-/// Also the recipient `_router`, by which published clients change memberships.
+/// Also the internal recipient `_router`, through which published clients change memberships.
 class Channels final : public InternalRecipient {
  public:
   Channels(Context& context, CommitPipeline& commits, Connections& connections, Agents& agents, Audiences& audiences,

@@ -7,16 +7,16 @@ namespace relay::broker {
 std::optional<Rejection> ClientRequests::check(const ConnectionState& connection) const {
   const std::size_t open = *connection.open_requests;
   if (open < context_.limits().max_open_queries) return std::nullopt;
-  return Rejection{protocol::NackCode::Busy, format("{} questions are open already; wait for an answer", open),
+  return Rejection{protocol::NackCode::Busy, format("{} requests are open already; wait for a response", open),
                    kBusyRetryMs};
 }
 
-ClientRequest ClientRequests::begin(ConnectionState& connection, std::string_view id, protocol::MessageType response) {
+ClientRequest ClientRequests::start(ConnectionState& connection, std::string_view id, protocol::MessageType response) {
   commits_.flush();
-  return begin_uncommitted(connection, id, response);
+  return start_uncommitted(connection, id, response);
 }
 
-ClientRequest ClientRequests::begin_uncommitted(ConnectionState& connection, std::string_view id,
+ClientRequest ClientRequests::start_uncommitted(ConnectionState& connection, std::string_view id,
                                                 protocol::MessageType response) {
   ++*connection.open_requests;
   return {connection.id, std::string{id}, response};

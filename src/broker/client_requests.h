@@ -1,6 +1,6 @@
-/// Requests of connections that are answered later: how many are open, and to whom the response goes.
+/// Requests of connections that are answered later: their number and their origin.
 ///
-/// Invariant: a request that was begun counts as open until it is finished.
+/// Invariant: a request counts as open from `start` to `finish`.
 /// Threading: the broker's.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace relay::broker {
 
 struct ClientRequest {
   ConnectionId connection;
-  std::string id;  // as the client named it
+  std::string id;  // chosen by the client
   protocol::MessageType response{};
 };
 
@@ -28,10 +28,10 @@ class ClientRequests {
 
   /// Why the connection may not open another request now.
   [[nodiscard]] std::optional<Rejection> check(const ConnectionState& connection) const;
-  /// Whatever is requested of the store for it covers everything that the connection sent before.
-  ClientRequest begin(ConnectionState& connection, std::string_view id, protocol::MessageType response);
+  /// Closes the batch first, so that a query of the store covers everything that the connection sent before.
+  ClientRequest start(ConnectionState& connection, std::string_view id, protocol::MessageType response);
   /// The same without closing the batch.
-  ClientRequest begin_uncommitted(ConnectionState& connection, std::string_view id, protocol::MessageType response);
+  ClientRequest start_uncommitted(ConnectionState& connection, std::string_view id, protocol::MessageType response);
   /// The connection, if it still expects the response.
   ConnectionState* finish(const ClientRequest& request);
   void respond(ConnectionState& connection, const ClientRequest& request, std::string_view payload) {

@@ -1,4 +1,4 @@
-/// How many uncommitted bytes each connection may have; reading pauses beyond.
+/// Limits the uncommitted bytes of each connection; beyond the limit it is not read.
 ///
 /// Invariant: a connection that is paused for this is resumed when at most half of its share is uncommitted.
 /// Threading: the broker's.
@@ -20,11 +20,11 @@ class CommitBudget {
   /// Charges the sender of a message.
   void charge_message(ConnectionState& connection, std::size_t bytes);
   void charge(ConnectionState& connection, std::size_t bytes, std::size_t limit);
-  /// The bytes are committed, or have failed. The connection may be gone.
+  /// The bytes are committed, or their commit failed. The connection may be closed.
   void release(ConnectionState* connection, std::size_t bytes);
   void release(ConnectionId connection, std::size_t bytes) { release(connections_.find(connection), bytes); }
   [[nodiscard]] bool is_paused(ConnectionId connection) const { return paused_.contains(connection); }
-  /// Once for everything that a commit has released.
+  /// Called once after all releases of a commit.
   void resume_released();
   void forget(ConnectionId connection) { paused_.erase(connection); }
 

@@ -8,9 +8,9 @@ namespace relay::broker {
 namespace {
 
 constexpr Millis kSaveRetryDelay{1'000};
-constexpr std::size_t kReservedChanges = 128;  // memory kept ready for the next batch
+constexpr std::size_t kReservedChanges = 128;  // capacity of the next batch
 
-/// Roughly the memory of a change and of its copy for a second try.
+/// The approximate memory of a change and of its copy for a retry.
 std::size_t bytes_of(const records::Change& change) {
   std::size_t bytes = 2 * sizeof(records::Change);
   if (const auto* put = std::get_if<records::PutProposal>(&change)) {
@@ -53,11 +53,11 @@ void CommitPipeline::flush() {
   const auto room = std::min(changes_.size(), kReservedChanges);
   context_.emit(Persist{next_ticket_, std::move(changes_), mode_of(next_ticket_)});
   changes_ = {};
-  changes_.reserve(room);  // the next commit is likely as large
+  changes_.reserve(room);  // the next commit probably has as many
   next_ticket_ = records::CommitTicket{next_ticket_.value() + 1};
 }
 
-/// A history entry without a sender that awaits it may share the commit of the next message.
+/// A history entry that no sender awaits joins the commit of the next message.
 records::CommitMode CommitPipeline::mode_of(records::CommitTicket ticket) const {
   for (auto pending = pending_.rbegin(); pending != pending_.rend() && pending->ticket == ticket; ++pending) {
     const auto* save = std::get_if<PendingSave>(&pending->what);
@@ -75,14 +75,14 @@ bool CommitPipeline::nothing_unsaved() const {
 
 void CommitPipeline::retry_unsaved() {
   if (nothing_unsaved()) return;
-  // Older than the open batch, so they go in front of it and are settled before it.
+  // They are older than the open batch, so they precede it and are completed before it.
   auto later = pending_.take_from([&](const Pending& pending) { return pending.ticket == next_ticket_; });
-  records::Changes gathered = std::exchange(changes_, {});
+  records::Changes newer = std::exchange(changes_, {});
   for (auto& unsaved : std::exchange(unsaved_, {})) {
     if (const auto* save = std::get_if<PendingSave>(&unsaved)) change(save->change);
     if (auto* send = std::get_if<PendingSend>(&unsaved)) {
       listener_.before_retry(*send);
-      // The failed commit held the numbers that were given to them.
+      // The failed commit also contained their stream numbers.
       for (const auto& delivery : send->deliveries)
         streams_.touch(send->message->topic, send->message->from, delivery.to, delivery.lane);
       change(records::AddMessage{*send->message});
@@ -90,7 +90,7 @@ void CommitPipeline::retry_unsaved() {
     }
     pending_.emplace_back(next_ticket_, std::move(unsaved));
   }
-  std::ranges::move(gathered, std::back_inserter(changes_));
+  std::ranges::move(newer, std::back_inserter(changes_));
   for (Pending& pending : later) pending_.emplace_back(std::move(pending));
 }
 
@@ -164,12 +164,12 @@ void CommitPipeline::on_committed(records::CommitTicket up_to) {
 }
 
 void CommitPipeline::on_commit_failed(records::CommitTicket from, records::CommitTicket to, std::string_view why) {
-  context_.log(WriteLog::Level::Warn, format("a commit failed: {}", why));
+  context_.log(WriteLog::Level::Warn, format("commit failed error=\"{}\"", why));
   if (health_ != StoreHealth::Failing)
     context_.arm(context_.steady() + kSaveRetryDelay, {.kind = TimerKind::SaveRetry});
   health_ = StoreHealth::Failing;
   error_ = why.empty() ? "the store gave no reason" : why;
-  // What failed is taken out first: settling one may append to the list.
+  // The failed work is taken out first: completing it may append to the list.
   std::vector<Pending> failed;
   while (!pending_.empty() && pending_.front().ticket <= to) { failed.push_back(pending_.take_front()); }
   for (Pending& pending : failed) {
@@ -177,9 +177,9 @@ void CommitPipeline::on_commit_failed(records::CommitTicket from, records::Commi
   }
 }
 
-void CommitPipeline::fail_gathered() {
+void CommitPipeline::fail_open_batch() {
   if (health_ != StoreHealth::Failing) return;
-  // Results of earlier commits come back first, or a change could overtake an older one.
+  // Earlier commits are completed first; otherwise a change could overtake an older one.
   while (!pending_.empty() && pending_.front().ticket == next_ticket_) {
     changes_.clear();
     for (Pending& pending : std::exchange(pending_, {})) settle(pending, CommitResult::Failed, error_);
@@ -188,7 +188,7 @@ void CommitPipeline::fail_gathered() {
 
 void CommitPipeline::probe_store() {
   if (health_ != StoreHealth::Failing) return;
-  if (nothing_unsaved()) {  // nothing shows that it still fails; the next commit decides
+  if (nothing_unsaved()) {  // there is nothing to probe with; the next commit decides
     for (auto& call : std::exchange(unsaved_, {})) std::get<PendingCall>(call).done(CommitResult::Done);
     return on_recovered();
   }

@@ -1,8 +1,8 @@
-/// Changes gathered into one commit, what waits for it, and what becomes of both when it fails.
+/// Collects changes into commits and completes the work that depends on them; retries the broker's own changes.
 ///
-/// Why gathered: inputs that arrive together share one commit, and with it one sync of the disk.
-/// Invariants: results arrive in the order of the changes. A failed commit fails everything that was gathered behind it. What the
-///   broker stores for itself (PendingSave, its own messages, calls that wait until saved) is tried again in its old order,
+/// Why collected: inputs that arrive together share one commit, and with it one sync of the disk.
+/// Invariants: results arrive in the order of the changes. A failed commit fails everything that was collected after
+///   it. The broker's own changes (PendingSave, its own messages, `when_saved` calls) are retried in their old order,
 ///   before newer changes.
 /// Ownership: borrows context, streams, budget and listener, which outlive it. Threading: the broker's.
 #pragma once
@@ -21,14 +21,14 @@
 
 namespace relay::broker {
 
-/// What a commit means for messages and deliveries.
+/// Handles the results of commits for messages and deliveries.
 class CommitListener {
  public:
   virtual ~CommitListener() = default;
   virtual void on_send_committed(PendingSend& send) = 0;
-  /// Not called for messages of the broker's own, which are tried again.
+  /// Not called for the broker's own messages, which are retried.
   virtual void on_send_failed(PendingSend& send, std::string_view why) = 0;
-  /// A message of the broker's own is about to be stored again: recipients may be gone.
+  /// One of the broker's own messages is about to be retried: recipients may have been removed.
   virtual void before_retry(PendingSend& send) = 0;
   virtual void on_history_saved(const records::ChangeDelivery& entry, const ReceiptContext* context) = 0;
   /// Does a sender await receipts about the message?
@@ -43,7 +43,7 @@ class CommitPipeline {
   CommitPipeline(const CommitPipeline&) = delete;
   CommitPipeline& operator=(const CommitPipeline&) = delete;
 
-  // What parts add.
+  // The changes of the parts.
   template <class Kind>
   void change(Kind&& change) {
     changes_.emplace_back(std::forward<Kind>(change));
@@ -52,32 +52,32 @@ class CommitPipeline {
   void emplace_change(Args&&... args) {
     changes_.emplace_back(std::in_place_type<Kind>, std::forward<Args>(args)...);
   }
-  /// A message whose changes were gathered just now.
+  /// A message whose changes were collected just now.
   void add_send(PendingSend send) { pending_.emplace_back(next_ticket_, std::move(send)); }
-  /// A change that is tried again until it is stored.
+  /// A change that is retried until it is stored.
   void save_eventually(records::Change change, std::optional<ReceiptContext> receipt = {});
-  /// Runs once the result of everything gathered so far is known; at once when nothing is pending.
+  /// Runs once everything collected so far is committed or has failed; at once when nothing is pending.
   void when_committed(std::move_only_function<void(CommitResult)> done);
-  /// Runs once everything gathered so far is stored, however many tries that takes.
+  /// Runs once everything collected so far is stored, after any number of retries.
   void when_saved(std::move_only_function<void()> done, records::CommitMode mode = records::CommitMode::Immediate);
-  /// Runs `make`; the changes that it gathers are then saved eventually instead of once.
+  /// Runs `make`; the changes that it adds are retried until they are stored.
   template <class Make>
   void make_eventual(Make make);
 
   // The budget of senders.
-  /// Bytes that were ever kept for storing eventually; a frame's sender is charged for its growth.
+  /// Total bytes of the changes that are retried; the sender of a frame is charged for the growth that it causes.
   [[nodiscard]] std::size_t remembered_bytes() const { return remembered_bytes_; }
   void add_remembered(std::size_t bytes) { remembered_bytes_ += bytes; }
-  /// Ends the charge with the change that was gathered last; false when something else was gathered behind it.
+  /// The charge ends when the last collected change is stored; false when that is not such a change.
   bool charge_with_last_save(ConnectionId connection, std::size_t bytes);
 
   // The batch.
-  /// Closes the batch: whatever is requested of the store next comes after it.
+  /// Closes the batch and emits its commit: later requests to the store see it.
   void flush();
-  /// Does anything wait for the batch to be closed?
+  /// Has the open batch changes to commit?
   [[nodiscard]] bool has_open_batch() const;
   [[nodiscard]] bool is_idle() const { return pending_.empty() && changes_.empty(); }
-  /// Restoring is no change.
+  /// Drops the changes that restoring has added.
   void discard() { changes_.clear(); }
 
   // The store.
@@ -85,13 +85,13 @@ class CommitPipeline {
   [[nodiscard]] bool is_healthy() const { return health_ == StoreHealth::Healthy; }
   /// Why the last commit failed; empty: it succeeded.
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// Is nothing left of failed commits that must be stored again?
+  /// Are there no changes of failed commits that must be retried?
   [[nodiscard]] bool nothing_unsaved() const;
   void on_committed(records::CommitTicket up_to);
   void on_commit_failed(records::CommitTicket from, records::CommitTicket to, std::string_view why);
   void probe_store();
   /// While the store is failing, new changes fail at once.
-  void fail_gathered();
+  void fail_open_batch();
 
  private:
   [[nodiscard]] records::CommitMode mode_of(records::CommitTicket ticket) const;
@@ -107,7 +107,7 @@ class CommitPipeline {
   records::Changes changes_;  // of the open batch
   records::CommitTicket next_ticket_{1};
   VectorQueue<Pending, 1'024> pending_;
-  std::vector<PendingWork> unsaved_;  // of failed commits, tried again; with what waits for that, in order
+  std::vector<PendingWork> unsaved_;  // of failed commits, in order; retried
   std::size_t remembered_bytes_ = 0;
   StoreHealth health_ = StoreHealth::Healthy;
   std::string error_;

@@ -1,7 +1,7 @@
-/// Names by how they look.
+/// Names by their visual skeleton.
 ///
-/// Why: an agent that may call itself like another one, with letters that look the same, gets the trust of the other.
-/// Invariants: each known name stands here once.
+/// Why: an agent whose name looks like another agent's name gets the trust of that agent.
+/// Invariants: each name is in it once.
 /// Threading: one thread.
 #pragma once
 
@@ -23,7 +23,7 @@ class ConfusableNames {
       if (place->second == name) return void(names_.erase(place));
   }
 
-  /// The first other name that looks like this one and of which `fits` is true; empty when there is none.
+  /// The first other name that looks like this one and for which `fits` is true; empty when there is none.
   template <typename Fits>
   [[nodiscard]] std::string_view find(std::string_view name, Fits fits) const {
     const auto [first, last] = names_.equal_range(text::confusable_skeleton(name));

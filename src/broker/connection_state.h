@@ -1,4 +1,4 @@
-/// What the broker keeps of one connection.
+/// The state of one connection. Each member belongs to one part, which alone changes it (owned.h).
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ enum class Pause : std::uint8_t { Opening = 1, Uncommitted = 2, Rate = 4 };
 /// Of `Connections`.
 struct ConnectionFlow {
   Heartbeat heartbeat;
-  std::size_t waiting_bytes = 0;  // given to the stream and not yet taken by the peer
-  bool stuck = false;             // the last write left bytes behind
+  std::size_t unread_bytes = 0;  // written to the stream and not yet read by the peer
+  bool stuck = false;            // the last write left bytes behind
   std::uint8_t pauses = 0;
 };
 
@@ -36,12 +36,13 @@ struct UncommittedBytes {
   std::uint64_t active_mark = 0;  // see ActiveSenders
 };
 
-/// A connection that follows the event log page by page. The broker asks the store for whatever lies behind `cursor` as soon as
-/// the connection reads: past and present are one, and a slow reader costs a query later instead of memory now.
+/// A connection that follows the event log page by page. The broker queries the store for the events after `cursor`
+/// whenever the connection has room: old and new events take the same path, and a slow reader costs a query later
+/// instead of memory now.
 struct EventSubscription {
   records::EventFilter filter;
   WallMs since = 0;
-  records::EventSeq cursor = 0;  // everything up to here was sent, or is not wanted
+  records::EventSeq cursor = 0;  // everything up to here was sent, or does not match
   bool logs = false;             // also the lines of LOG, which are not stored
   std::string request_id;
 };
@@ -56,30 +57,30 @@ struct SubscriptionState {
 /// Of `SenderReceipts`.
 struct AwaitedMessages {
   std::size_t count = 0;      // sent messages whose receipts are awaited
-  std::deque<Key> delivered;  // of those, what was delivered and may still be seen; newest last, bounded
+  std::deque<Key> delivered;  // of those, delivered ones that may still be seen; newest last, bounded
 };
 
 /// Of `Sessions`.
 struct Handshake {
-  std::deque<std::string> held;  // frames that came before HELLO was committed
-  bool ended_known = false;      // records of ended sessions were read before its HELLO
+  std::deque<std::string> held;  // frames that arrived before HELLO was committed
+  bool ended_read = false;       // records of ended sessions were read before its HELLO
 };
 
-/// The first event of a connection. Its epoch is that of all of them.
+/// The first event of a connection. All its events have this epoch.
 struct FirstEvent {
   std::string epoch;
   std::uint64_t number = 0;
 };
 
 struct ConnectionState {
-  ConnectionId id;
-  PeerProcess peer;
-  Phase phase = Phase::AwaitingHello;
-  AgentName agent;          // empty before HELLO
-  bool trusted = false;     // it showed the system token, or is the daemon's own
-  bool query_only = false;  // the command line: sends requests and messages, receives no deliveries
-  SessionId session;
-  protocol::Capabilities capabilities;
+  Published<class Connections, ConnectionId> id;
+  Published<class Connections, PeerProcess> peer;
+  Published<class Connections, Phase> phase;
+  Published<class Authority, bool> trusted;    // it showed the system token, or is the daemon's own
+  Published<class Sessions, AgentName> agent;  // empty before HELLO
+  Published<class Sessions, bool> query_only;  // the command line: sends requests and messages, receives no deliveries
+  Published<class Sessions, SessionId> session;
+  Published<class Sessions, protocol::Capabilities> capabilities;
 
   Owned<class Connections, ConnectionFlow> flow;
   Owned<class CommitBudget, UncommittedBytes> uncommitted;
@@ -91,8 +92,9 @@ struct ConnectionState {
   Owned<class SendReplies, std::optional<std::uint64_t>> first_number;  // of its outbox, on this connection
   Owned<class AgentEvents, std::optional<FirstEvent>> first_event;
 
-  [[nodiscard]] bool speaks() const { return phase == Phase::Active || phase == Phase::OneShot; }
-  [[nodiscard]] bool wants_answers() const { return capabilities.send_ack || phase == Phase::OneShot; }
+  /// Whether frames can be sent to it: its session is open, or it is a one-shot sender.
+  [[nodiscard]] bool is_open() const { return phase == Phase::Active || phase == Phase::OneShot; }
+  [[nodiscard]] bool wants_answers() const { return capabilities->send_ack || phase == Phase::OneShot; }
 };
 
 }  // namespace relay::broker

@@ -9,8 +9,8 @@ using protocol::MessageType;
 
 namespace {
 
-/// Due times of heartbeats are rounded up to this part of the interval: a thousand idle agents cost ten wake-ups per
-/// interval instead of a thousand.
+/// Due times of heartbeats are rounded up to this fraction of the interval: a thousand idle agents cost ten wake-ups
+/// per interval instead of a thousand.
 constexpr int kHeartbeatSlots = 10;
 
 SteadyTime rounded_up(SteadyTime when, Millis slot) {
@@ -24,20 +24,20 @@ SteadyTime rounded_up(SteadyTime when, Millis slot) {
 
 ConnectionState& Connections::add(ConnectionId id, PeerProcess peer) {
   ConnectionState& connection = connections_[id.value()];
-  connection.id = id;
-  connection.peer = std::move(peer);
+  connection.id.write() = id;
+  connection.peer.write() = std::move(peer);
   return connection;
 }
 
 void Connections::send(ConnectionState& connection, std::string frame) {
   if (frame.size() > protocol::kMaxFrameBytes) {
-    // Every writer of frames has a bound of its own. Should one be wrong, a request stays unanswered and nothing breaks.
+    // Every writer of frames has its own bound. If one is wrong, one request stays unanswered and nothing else fails.
     context_.log(WriteLog::Level::Warn, format("a frame of {} bytes for {} does not fit and was not sent", frame.size(),
-                                               connection.agent.value()));
-    send_error(connection, ErrorCode::Internal, "an answer was too large to send; ask for less");
+                                               connection.agent->value()));
+    send_error(connection, ErrorCode::Internal, "the response was too large to send; request less");
     return;
   }
-  connection.flow->waiting_bytes += frame.size();
+  connection.flow->unread_bytes += frame.size();
   connection.flow->heartbeat.on_sent(context_.steady());
   context_.emit(Send{connection.id, std::move(frame)});
 }
@@ -83,13 +83,13 @@ void Connections::resume(ConnectionState& connection, Pause reason) {
 
 void Connections::start_heartbeat(ConnectionState& connection) {
   connection.flow->heartbeat = Heartbeat{Millis{context_.limits().heartbeat_ms}, context_.steady()};
-  context_.arm(connection.flow->heartbeat.next(), {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
+  context_.arm(connection.flow->heartbeat.next(), {.kind = TimerKind::Heartbeat, .connection = connection.id->value()});
 }
 
 void Connections::on_written(ConnectionState& connection, std::size_t left) {
   auto& flow = *connection.flow;
-  flow.waiting_bytes = left;
-  // Room in a socket's buffer proves nothing. That a full one has room again means that the peer reads.
+  flow.unread_bytes = left;
+  // Room in a socket's buffer proves nothing. A full buffer that has room again proves that the peer reads.
   if (flow.stuck) flow.heartbeat.on_activity(context_.steady());
   flow.stuck = left > 0;
 }
@@ -97,7 +97,7 @@ void Connections::on_written(ConnectionState& connection, std::size_t left) {
 Connections::Liveness Connections::poll_heartbeat(ConnectionState& connection, SteadyTime due) {
   auto& flow = *connection.flow;
   const Millis interval{context_.limits().heartbeat_ms};
-  // Called late by more than an interval: the daemon was suspended, so every peer gets a fresh start.
+  // Called late by more than an interval: the daemon was suspended, so the time of every peer starts again.
   if (context_.steady() - due > interval || flow.pauses != 0) flow.heartbeat.on_activity(context_.steady());
   if (flow.stuck) flow.heartbeat.on_sent(context_.steady());  // it still has something to read
   switch (flow.heartbeat.poll(context_.steady())) {
@@ -105,10 +105,10 @@ Connections::Liveness Connections::poll_heartbeat(ConnectionState& connection, S
     case Heartbeat::Action::SendPing:
       send_new(connection, MessageType::Ping, format(R"({{"nonce":"{}"}})", context_.random_hex(8)));
       break;
-    case Heartbeat::Action::PeerIsGone: return Liveness::Lost;
+    case Heartbeat::Action::PeerLost: return Liveness::Lost;
   }
   context_.arm(rounded_up(flow.heartbeat.next(), interval / kHeartbeatSlots),
-               {.kind = TimerKind::Heartbeat, .connection = connection.id.value()});
+               {.kind = TimerKind::Heartbeat, .connection = connection.id->value()});
   return Liveness::Alive;
 }
 

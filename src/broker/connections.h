@@ -1,7 +1,7 @@
 /// The open connections: frames to them, whether they are read, whether their peers are alive.
 ///
-/// Invariants: a frame that is emitted counts as waiting until the peer has taken it. Reading pauses for any of the `Pause`
-///   reasons and resumes when the last of them has ended.
+/// Invariants: the bytes of an emitted frame count as unread until the peer has read them. Reading pauses for any of
+///   the `Pause` reasons and resumes when the last of them has ended.
 /// Threading: the broker's.
 #pragma once
 
@@ -29,11 +29,12 @@ class Connections {
   void erase(ConnectionId id) { connections_.erase(id.value()); }
   /// In no order.
   [[nodiscard]] auto& all() { return connections_; }
+  void set_phase(ConnectionState& connection, Phase phase) { connection.phase.write() = phase; }
 
   // Frames.
   void send(ConnectionState& connection, std::string frame);
   void send(ConnectionState& connection, const protocol::OutEnvelope& envelope);
-  /// An envelope with a fresh id and the present time.
+  /// An envelope with a new id and the present time.
   void send_new(ConnectionState& connection, protocol::MessageType type, std::string_view payload,
                 std::string_view from = {}, std::string_view to = {});
   /// The response to a request, under the request's id.
@@ -48,18 +49,18 @@ class Connections {
   void pause(ConnectionState& connection, Pause reason);
   void resume(ConnectionState& connection, Pause reason);
   [[nodiscard]] static bool is_paused(const ConnectionState& connection) { return connection.flow->pauses != 0; }
-  /// Has the peer taken enough of what was sent for more to be sent?
+  /// Has the peer read enough for more to be sent?
   [[nodiscard]] bool has_room(const ConnectionState& connection) const {
-    return connection.flow->waiting_bytes < context_.limits().max_waiting_bytes;
+    return connection.flow->unread_bytes < context_.limits().max_unread_bytes;
   }
 
-  // Life.
+  // Heartbeats.
   void start_heartbeat(ConnectionState& connection);
   void on_received(ConnectionState& connection) { connection.flow->heartbeat.on_activity(context_.steady()); }
-  /// The peer took bytes; `left` still wait.
+  /// The peer read bytes; `left` are still unread.
   void on_written(ConnectionState& connection, std::size_t left);
   enum class Liveness : std::uint8_t { Alive, Lost };
-  /// Sends PING when it is time, and arms the next poll of a living peer.
+  /// Sends PING when it is due, and arms the next poll while the peer is alive.
   Liveness poll_heartbeat(ConnectionState& connection, SteadyTime due);
 
  private:

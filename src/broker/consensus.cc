@@ -49,7 +49,7 @@ std::optional<Number> number(std::string_view text) {
   return value;
 }
 
-/// `NAME: value` for one of the known names; empty otherwise, so that free text may hold colons.
+/// `NAME: value` for one of the header names; empty otherwise, so that free text may contain colons.
 std::optional<std::pair<std::string, std::string_view>> header(std::string_view line) {
   static constexpr std::array<std::string_view, 7> kNames{"PROPOSE", "TYPE",   "PARTICIPANTS", "DESCRIPTION",
                                                           "TIMEOUT", "QUORUM", "THRESHOLD"};
@@ -80,7 +80,8 @@ Result<void> read_header(std::string_view name, std::string_view value, records:
   } else if (name == "TYPE") {
     proposal.type = lower(value);
     if (std::ranges::find(kTypes, proposal.type) == kTypes.end()) {
-      return fail(format("'{}' is no kind of vote; use majority, supermajority, unanimous, weighted or quorum", value));
+      return fail(
+          format("'{}' is not a consensus type; use majority, supermajority, unanimous, weighted or quorum", value));
     }
   } else if (name == "PARTICIPANTS") {
     return read_participants(value, proposal);
@@ -89,17 +90,17 @@ Result<void> read_header(std::string_view name, std::string_view value, records:
   } else if (name == "TIMEOUT") {
     const auto timeout = number<std::int64_t>(value);
     if (!timeout || *timeout <= 0 || *timeout > protocol::kMaxSyncTimeoutMs) {
-      return fail(format("TIMEOUT '{}' is no time; give milliseconds up to one day", value));
+      return fail(format("TIMEOUT '{}' is not a time; give milliseconds up to one day", value));
     }
     proposal.expires_at = *timeout;
   } else if (name == "QUORUM") {
     const auto quorum = number<std::uint32_t>(value);
-    if (!quorum || *quorum == 0) return fail(format("QUORUM '{}' is no count; give a whole number from 1", value));
+    if (!quorum || *quorum == 0) return fail(format("QUORUM '{}' is not a count; give a whole number from 1", value));
     proposal.quorum = *quorum;
   } else if (name == "THRESHOLD") {
     const auto threshold = number<double>(value);
     if (!threshold || !(*threshold > 0 && *threshold <= 1)) {
-      return fail(format("THRESHOLD '{}' is no share; give a number above 0 and up to 1", value));
+      return fail(format("THRESHOLD '{}' is not a share; give a number above 0 and up to 1", value));
     }
     proposal.threshold = *threshold;
   }
@@ -149,7 +150,7 @@ Result<ConsensusCommand> parse_consensus_command(std::string_view body) {
     return parse_vote(first);
   }
   if (!first.starts_with("PROPOSE:")) {
-    return fail("a message to _consensus begins with 'PROPOSE: title' or 'VOTE <id> approve|reject|abstain'");
+    return fail("a message to _consensus starts with 'PROPOSE: title' or 'VOTE <id> approve|reject|abstain'");
   }
   records::Proposal proposal;
   proposal.type = "majority";
@@ -196,12 +197,12 @@ std::optional<Outcome> tally(const records::Proposal& proposal, Final final) {
   }
   if (proposal.type == "quorum") {
     const std::size_t quorum = proposal.quorum != 0 ? proposal.quorum : (votes.total + 1) / 2;
-    // Enough have spoken and they lean one way: that decides, whoever is still silent.
+    // Enough votes with a majority decide; missing votes do not matter.
     const bool decided = votes.cast() >= quorum && votes.approve != votes.reject;
     if (!decided) return at_end ? std::optional{Outcome::NoConsensus} : std::nullopt;
     return votes.approve > votes.reject ? Outcome::Approved : Outcome::Rejected;
   }
-  // majority, and weighted while every voice weighs the same
+  // majority, and weighted, because all votes have the same weight
   if (votes.approve * 2 > votes.total) return Outcome::Approved;
   if (votes.reject * 2 > votes.total) return Outcome::Rejected;
   if (!at_end) return std::nullopt;

@@ -1,7 +1,6 @@
-/// What every part of the broker may do without knowing another part: emit an effect, read the clock, make an id, arm a
-/// timer.
+/// The services that every part uses: emit an effect, read the clock, create an id, arm a timer.
 ///
-/// Invariants: effects leave in the order in which they were emitted; keys only grow.
+/// Invariants: effects keep the order in which they were emitted; keys only grow.
 /// Ownership: borrows the Random, which outlives it. Threading: the broker's.
 #pragma once
 
@@ -34,11 +33,11 @@ class Context {
   void emit(Effect effect) { effects_.push_back(std::move(effect)); }
   void log(WriteLog::Level level, std::string text) { emit(WriteLog{level, std::move(text)}); }
   Effects take_effects() { return std::exchange(effects_, {}); }
-  /// Executed effects: their memory is used again.
+  /// Executed effects: their memory is reused.
   void recycle(Effects effects);
 
   [[nodiscard]] std::string random_hex(std::size_t bytes) { return random_.hex(bytes); }
-  /// The id of a frame or a message of the broker's own.
+  /// The id of one of the broker's own frames or messages.
   [[nodiscard]] std::string fresh_id() { return random_.hex(12); }
   [[nodiscard]] Key next_key() { return newest_ = Key{newest_.value() + 1}; }
   [[nodiscard]] Key newest_key() const { return newest_; }

@@ -17,13 +17,13 @@ using text::JsonWriter;
 
 namespace {
 
-/// What the user set to hold agents back: an agent may add to it, never take it away.
+/// Whether it relaxes what the user has restricted. An agent may only restrict further.
 bool changes_user_settings(const protocol::ControlRequest& request) {
   return (request.action == ControlAction::Policy && request.rules) || request.action == ControlAction::Unpause ||
          request.action == ControlAction::ResetLoop;
 }
 
-/// Needs no check of the agent that it concerns: it only reads, or is checked by its recipient.
+/// Whether no check of the concerned agent is needed here: it only reads, or `read` checks its recipient.
 bool is_free_for_agents(const protocol::ControlRequest& request) {
   return request.action == ControlAction::Policy || request.action == ControlAction::Read;
 }
@@ -33,10 +33,10 @@ bool is_free_for_agents(const protocol::ControlRequest& request) {
 void Control::on_control(ConnectionState& connection, const protocol::Envelope& envelope) {
   if (const auto rejected = requests_.check(connection))
     return connections_.send_error(connection, ErrorCode::Busy, rejected->message);
-  Operation operation{.client = requests_.begin_uncommitted(connection, envelope.id, MessageType::ControlResult),
-                      .by = !connection.query_only                 ? connection.agent.value()
-                            : connection.peer.origin.agent.empty() ? "a person"
-                                                                   : connection.peer.origin.agent,
+  Operation operation{.client = requests_.start_uncommitted(connection, envelope.id, MessageType::ControlResult),
+                      .by = !connection.query_only                  ? connection.agent->value()
+                            : connection.peer->origin.agent.empty() ? "the user"
+                                                                    : connection.peer->origin.agent,
                       .end = Key{context_.newest_key().value() + 1}};
   auto request = protocol::parse_control(envelope.payload);
   if (!request) return answer(operation, {{NackCode::BadRequest, request.error().message()}});
@@ -47,36 +47,36 @@ void Control::on_control(ConnectionState& connection, const protocol::Envelope& 
   if (changes_user_settings(operation.request))
     if (auto refused = require_user(connection, "change policies, pauses and loop stops"))
       return answer(operation, refused);
-  if (connection.peer.origin.is_user() || is_free_for_agents(operation.request)) return start(std::move(operation));
-  // The records of hosts say which agents it started.
+  if (connection.peer->origin.is_user() || is_free_for_agents(operation.request)) return start(std::move(operation));
+  // The records of hosts name the agents that it started.
   operation.own.emplace();
-  if (!connection.query_only) operation.own->push_back(connection.agent.value());
-  if (const auto& inside = connection.peer.origin.agent; !inside.empty()) operation.own->push_back(inside);
+  if (!connection.query_only) operation.own->push_back(connection.agent->value());
+  if (const auto& inside = connection.peer->origin.agent; !inside.empty()) operation.own->push_back(inside);
   hosts_.list([this, operation = std::move(operation)](Result<std::vector<Worker>> workers) mutable {
     start_own(std::move(operation), workers);
   });
 }
 
 void Control::start_own(Operation operation, const Result<std::vector<Worker>>& workers) {
-  const auto asking = *operation.own;
+  const auto requesters = *operation.own;
   if (workers)
     for (const Worker& worker : *workers)
-      if (std::ranges::find(asking, worker.spawner) != asking.end() && has_session(worker))
+      if (std::ranges::find(requesters, worker.spawner) != requesters.end() && has_session(worker))
         operation.own->push_back(worker.name);
   start(std::move(operation));
 }
 
-/// Does the host of the record have the session of the agent of that name? Another process may have it.
+/// Does the host of the record own the session of that name? Another process may own it.
 bool Control::has_session(const Worker& worker) {
   const AgentState* agent = agents_.find(worker.name);
   if (agent == nullptr) return true;
-  std::int32_t pid = agent->lost_pid;
+  std::int32_t pid = agent->times->lost_pid;
   if (agent->connected())
-    if (const ConnectionState* connection = connections_.find(agent->connections.front())) pid = connection->peer.pid;
+    if (const ConnectionState* connection = connections_.find(agent->connections->front())) pid = connection->peer->pid;
   return pid == 0 || pid == worker.pid;
 }
 
-/// An agent controls what concerns itself or an agent that it started; the rest is the user's.
+/// An agent may control itself and the agents that it started; everything else is the user's.
 std::optional<Rejection> Control::check(const Operation& operation, std::string_view action,
                                         std::initializer_list<std::string_view> concerned) {
   if (!operation.own) return std::nullopt;
@@ -84,12 +84,13 @@ std::optional<Rejection> Control::check(const Operation& operation, std::string_
     if (std::ranges::find(*operation.own, name) != operation.own->end()) return std::nullopt;
   if (const ConnectionState* connection = connections_.find(operation.client.connection))
     return require_user(*connection, action);
-  return Rejection{NackCode::Refused, format("only the user may {}", action)};  // it has left, and gets no answer
+  return Rejection{NackCode::Refused,
+                   format("only the user may {}", action)};  // it has disconnected, and gets no answer
 }
 
 void Control::start(Operation operation) {
   AgentState* agent = operation.request.agent.empty() ? nullptr : agents_.find(operation.request.agent);
-  if (agent == nullptr && !operation.request.agent.empty())  // it was removed while the hosts were asked
+  if (agent == nullptr && !operation.request.agent.empty())  // it was removed while the hosts were listed
     return answer(operation, {{NackCode::UnknownRecipient, agents_.unknown_reason(operation.request.agent)}});
   const std::string_view name = operation.request.agent;
   const auto refused = operation.request.action == ControlAction::Pause ? check(operation, "pause other agents", {name})
@@ -124,7 +125,7 @@ void Control::answer(const Operation& operation, const std::optional<Rejection>&
     payload.field("error", rejected->message).field("code", name_of(rejected->code));
   } else if (request.action == ControlAction::Policy) {
     const AgentState* agent = agents_.find(request.agent);
-    payload.raw("rules", protocol::write_policy(agent != nullptr ? agent->record.policy
+    payload.raw("rules", protocol::write_policy(agent != nullptr ? agent->record->policy
                                                                  : std::vector<protocol::DeliveryPolicyRule>{}));
     if (agent != nullptr && agent->mailbox.held() > 0) payload.field("held", agent->mailbox.held());
   } else {
@@ -155,12 +156,10 @@ void Control::set_paused(Operation operation, AgentState& agent) {
                                format("{} is only observed: it was started without agent-relay, so it cannot "
                                       "be paused",
                                       agent.name().value())}});
-  const bool changed = agent.record.paused != paused || agent.record.pause_reason != operation.request.reason;
-  agent.record.paused = paused;
-  agent.record.pause_reason = paused ? operation.request.reason : std::string{};
+  const bool changed = agents_.set_paused(agent, paused, operation.request.reason);
   operation.count = changed ? 1 : 0;
   if (changed) {
-    commits_.save_eventually(records::PutAgent{agent.record});
+    commits_.save_eventually(records::PutAgent{*agent.record});
     context_.log(WriteLog::Level::Info,
                  format("{} {} {}", operation.by, paused ? "paused" : "unpaused", agent.name().value()));
     send_pause_state(connections_, agent);
@@ -172,8 +171,8 @@ void Control::set_paused(Operation operation, AgentState& agent) {
 
 void Control::set_policy(Operation operation, AgentState& agent) {
   if (!operation.request.rules) return answer(operation);
-  agent.record.policy = *operation.request.rules;
-  commits_.save_eventually(records::PutAgent{agent.record});
+  agents_.set_policy(agent, *operation.request.rules);
+  commits_.save_eventually(records::PutAgent{*agent.record});
   answer_when_saved(std::move(operation));
 }
 

@@ -1,6 +1,7 @@
-/// CONTROL: the user acts on deliveries and agents. Flush, retry, cancel, read, redeliver, pause, policy, loops.
+/// CONTROL: flush, retry, cancel, read, redeliver, pause, policy, loops.
 ///
-/// Invariant: an agent acts only on what concerns itself or an agent that it started, and never takes away what the user set.
+/// Invariant: an agent controls only deliveries of itself or of agents that it started, and never undoes a setting of
+///   the user.
 /// Threading: the broker's.
 #pragma once
 
@@ -46,15 +47,16 @@ class Control {
   /// A CONTROL, which may take several steps.
   struct Operation {
     ClientRequest client;
-    std::string by;  // who requested it
+    std::string by;  // the requester, for reasons and logs
     protocol::ControlRequest request = {};
     std::uint64_t count = 0;
     std::vector<std::string> ids = {};  // of redelivered ones, the first of them
     Key cursor = {};
     Key end = {};  // later keys came after the command
-    /// The agents that it may concern, when it is not the user's: the one that requests it and those it started. None: any.
+    /// Of an agent's request: the agents that it may concern, which are the agent itself and those it started. None:
+    /// any.
     std::optional<std::vector<std::string>> own = {};
-    std::size_t policy_held = 0;  // that a flush left, because the user's policy holds them
+    std::size_t policy_held = 0;  // deliveries that a flush skipped, because the user's policy holds them
   };
 
   // control.cc
@@ -82,7 +84,7 @@ class Control {
                                                        AgentState& to);
   void end_pending(AgentState& to, records::DeadLetter& row, records::DeliveryState state,
                    records::ChangeDelivery entry);
-  [[nodiscard]] static bool is_kept_by_policy(const Operation& operation, const AgentState& to, const AgentName& from);
+  [[nodiscard]] static bool is_held_by_policy(const Operation& operation, const AgentState& to, const AgentName& from);
   void redeliver(Operation& operation, const records::DeadLetter& row);
 
   Context& context_;

@@ -59,7 +59,8 @@ void Control::flush(Operation operation, const Result<records::HeldPage>& page) 
   }
   if (page->more) return request_held(std::move(operation));
   if (operation.count == 0 && operation.policy_held > 0)
-    if (const auto refused = check(operation, "let go what a policy holds", {})) return answer(operation, refused);
+    if (const auto refused = check(operation, "release deliveries that a policy holds", {}))
+      return answer(operation, refused);
   answer_when_saved(std::move(operation));
 }
 
@@ -70,8 +71,8 @@ void Control::request_deliveries(Operation operation) {
     const auto key = records::key_of_delivery_id(request.delivery_id);
     if (!key)
       return answer(operation,
-                    {{NackCode::BadRequest,
-                      format("'{}' is no delivery's id; `agent-relay trace` shows them", request.delivery_id)}});
+                    {{NackCode::BadRequest, format("'{}' is not the id of a delivery; `agent-relay trace` lists them",
+                                                   request.delivery_id)}});
     query.deliveries = {*key};
   } else {
     query.to = request.agent;
@@ -80,7 +81,7 @@ void Control::request_deliveries(Operation operation) {
                        : parse_dead_states(request.states);
     query.after = operation.cursor;
     query.before = operation.end;
-    query.oldest_first = true;  // they are sent again in their old order
+    query.oldest_first = true;  // they are redelivered in their old order
     query.limit = kPageRows;
   }
   commits_.flush();
@@ -96,7 +97,7 @@ void Control::on_deliveries(Operation operation, Result<std::vector<records::Dea
   if (!operation.request.all) {
     if (rows->empty())
       return answer(operation,
-                    {{NackCode::BadRequest, format("no delivery is called {}", operation.request.delivery_id)}});
+                    {{NackCode::BadRequest, format("no delivery has the id {}", operation.request.delivery_id)}});
     operation.count = 0;
     return execute(std::move(operation), std::move(rows->front()));
   }
@@ -143,8 +144,8 @@ std::optional<Rejection> Control::retry(const Operation& operation, const record
   if (auto refused = check(operation, "retry messages of other agents", {delivery.from.value(), delivery.to.value()}))
     return refused;
   if (final || delivery.hold != records::Hold::Time)
-    return stale(operation.request, delivery, "does not wait for another try");
-  held_.requeue(delivery, row.message.topic, delivery.lane, format("tried now, asked by {}", operation.by));
+    return stale(operation.request, delivery, "is not held until a retry");
+  held_.requeue(delivery, row.message.topic, delivery.lane, format("retried now, requested by {}", operation.by));
   return std::nullopt;
 }
 
@@ -158,9 +159,9 @@ std::optional<Rejection> Control::cancel(const Operation& operation, records::De
                                  ? format("cancelled by {}", operation.by)
                                  : format("cancelled by {}: {}", operation.by, operation.request.reason);
   if (to.mailbox.is_with_session(delivery.key)) {
-    // Its session has it: only that one knows whether it has begun, and reports what became of it.
+    // Only the session that has it can tell whether it has started to deliver it, and reports the outcome.
     if (!to.session->capabilities.modes)
-      return stale(operation.request, delivery, "is in the hands of a session that cannot give it back");
+      return stale(operation.request, delivery, "is with a session that cannot return it");
     deliveries_.send_cancel(to, delivery.key, reason);
     settlement_.request_cancel(to, delivery.key, reason,
                                {delivery, std::make_shared<const records::Message>(std::move(row.message))});
@@ -177,13 +178,13 @@ std::optional<Rejection> Control::read(const Operation& operation, records::Dead
   const ConnectionState& reader = *connections_.find(operation.client.connection);
   if (auto refused = check_reader(reader, delivery.to)) return refused;
   if (final) return stale(operation.request, delivery, "has ended already");
-  if (to.connected()) return stale(operation.request, delivery, "is for a session that is here and gets it itself");
+  if (to.connected()) return stale(operation.request, delivery, "goes to the agent's connected session");
   end_pending(to, row, DeliveryState::Delivered,
               {.key = delivery.key,
                .proof = records::Proof::Seen,
                .reason = std::string{protocol::kReadInInbox},
                .via = "inbox",
-               .evidence = "shown by the inbox command"});
+               .evidence = "printed by the inbox command"});
   return std::nullopt;
 }
 
@@ -201,27 +202,27 @@ std::optional<Rejection> Control::redeliver_one(Operation& operation, const reco
   if (auto refused =
           check(operation, "redeliver messages of other agents", {delivery.from.value(), delivery.to.value()}))
     return refused;
-  if (is_kept_by_policy(operation, to, delivery.from))
-    if (auto refused = check(operation, "redeliver what a policy holds or refuses", {})) return refused;
-  if (!ended_undelivered(delivery.state)) return stale(operation.request, delivery, "cannot be delivered anew");
+  if (is_held_by_policy(operation, to, delivery.from))
+    if (auto refused = check(operation, "redeliver messages that a policy holds or refuses", {})) return refused;
+  if (!ended_undelivered(delivery.state)) return stale(operation.request, delivery, "cannot be redelivered");
   if (unseen_.has(DeliveryChange::Redelivered, delivery.key))
-    return stale(operation.request, delivery, "is being delivered anew already");
+    return stale(operation.request, delivery, "is being redelivered already");
   operation.count = 0;
   redeliver(operation, row);
   if (operation.count > 0) return std::nullopt;
-  return Rejection{NackCode::Busy, format("{} messages wait for {} already; try again later", to.mailbox.pending(),
-                                          delivery.to.value())};
+  return Rejection{NackCode::Busy, format("{} has {} pending messages already; try again later", delivery.to.value(),
+                                          to.mailbox.pending())};
 }
 
-/// A redelivered message passes no policy; an agent must not evade the user's settings that way.
-bool Control::is_kept_by_policy(const Operation& operation, const AgentState& to, const AgentName& from) {
-  return operation.own && decide(to.record.policy, from.value()) != protocol::DeliveryPolicyAction::Accept;
+/// No policy is applied to a redelivered message; an agent must not evade the user's settings this way.
+bool Control::is_held_by_policy(const Operation& operation, const AgentState& to, const AgentName& from) {
+  return operation.own && decide(to.record->policy, from.value()) != protocol::DeliveryPolicyAction::Accept;
 }
 
 void Control::redeliver(Operation& operation, const records::DeadLetter& row) {
   AgentState* to = agents_.find(row.delivery.to.value());
   if (to == nullptr || to->removing || to->mailbox.pending() >= context_.limits().max_backlog) return;
-  if (is_kept_by_policy(operation, *to, row.delivery.from)) return;
+  if (is_held_by_policy(operation, *to, row.delivery.from)) return;
   if (unseen_.has(DeliveryChange::Redelivered, row.delivery.key)) return;
   unseen_.add(DeliveryChange::Redelivered, row.delivery.key);
   records::Delivery fresh = row.delivery;

@@ -6,15 +6,15 @@
 
 namespace relay::broker {
 
-RecentIds::Fingerprint RecentIds::print_of(std::string_view id) {
-  // FNV-1a beside the library's hash: two functions that do not fail together.
+RecentIds::Fingerprint RecentIds::fingerprint_of(std::string_view id) {
+  // FNV-1a beside the library's hash: the two functions collide independently.
   std::uint64_t fnv = 0xCBF29CE484222325ULL;
   for (const char c : id) fnv = (fnv ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
   return {std::hash<std::string_view>{}(id), fnv};
 }
 
 std::optional<Key> RecentIds::find(std::string_view id) const {
-  const Fingerprint print = print_of(id);
+  const Fingerprint print = fingerprint_of(id);
   for (auto place = firsts_.begin(); (place = std::find(place, firsts_.end(), print.first)) != firsts_.end(); ++place) {
     const auto at = static_cast<std::size_t>(place - firsts_.begin());
     if (seconds_[at] == print.second) return messages_[at];
@@ -23,7 +23,7 @@ std::optional<Key> RecentIds::find(std::string_view id) const {
 }
 
 void RecentIds::add(std::string_view id, Key message) {
-  const Fingerprint print = print_of(id);
+  const Fingerprint print = fingerprint_of(id);
   if (firsts_.size() < kIds) {
     firsts_.push_back(print.first);
     seconds_.push_back(print.second);
@@ -37,7 +37,7 @@ void RecentIds::add(std::string_view id, Key message) {
 }
 
 void RecentIds::remove(std::string_view id) {
-  const Fingerprint print = print_of(id);
+  const Fingerprint print = fingerprint_of(id);
   for (std::size_t i = 0; i < firsts_.size(); ++i) {
     if (firsts_[i] == print.first && seconds_[i] == print.second) firsts_[i] = seconds_[i] = 0;
   }

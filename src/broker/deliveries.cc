@@ -17,27 +17,27 @@ using records::Proof;
 namespace {
 
 constexpr Millis kReloadRetryDelay{1'000};
-constexpr std::size_t kMinPageRows = 8;  // of one flow, however much is ready of others
+constexpr std::size_t kMinPageRows = 8;  // of one flow, even if other flows have many ready
 
 }  // namespace
 
 SettledWhen Deliveries::settled_when(const AgentState& agent, const OutboundDelivery& outbound) {
-  const ConnectionState* first = connections_.find(agent.connections.front());
-  if (first == nullptr || !first->capabilities.ack) return SettledWhen::Written;
-  // Published clients acknowledge a DELIVER but not a CHANNEL_MESSAGE; ours acknowledge both.
-  const bool silent = outbound.delivery.frame_kind == FrameKind::ChannelMessage && !first->capabilities.send_ack;
+  const ConnectionState* first = connections_.find(agent.connections->front());
+  if (first == nullptr || !first->capabilities->ack) return SettledWhen::Written;
+  // Published clients acknowledge a DELIVER but not a CHANNEL_MESSAGE; this project's clients acknowledge both.
+  const bool silent = outbound.delivery.frame_kind == FrameKind::ChannelMessage && !first->capabilities->send_ack;
   return silent ? SettledWhen::Written : SettledWhen::Acknowledged;
 }
 
 bool Deliveries::has_room(const AgentState& agent) {
-  return std::ranges::all_of(agent.connections, [&](ConnectionId id) {
+  return std::ranges::all_of(*agent.connections, [&](ConnectionId id) {
     const ConnectionState* connection = connections_.find(id);
     return connection == nullptr || connections_.has_room(*connection);
   });
 }
 
 bool Deliveries::is_being_read(const AgentState& agent) {
-  return std::ranges::all_of(agent.connections, [&](ConnectionId id) {
+  return std::ranges::all_of(*agent.connections, [&](ConnectionId id) {
     const ConnectionState* connection = connections_.find(id);
     return connection == nullptr || !Connections::is_paused(*connection);
   });
@@ -52,8 +52,8 @@ void Deliveries::deliver_pending(AgentState& agent) {
     if (item == nullptr) break;
     deliver(agent, *item);
   }
-  if (auto page = agent.mailbox.begin_load(open)) {
-    // What is ready already counts: with many flows each has its page, but never an empty one.
+  if (auto page = agent.mailbox.start_load(open)) {
+    // Ready deliveries count towards the limit: with many flows each gets a page, but never an empty one.
     const std::size_t max_spared =
         context_.limits().max_page_rows - std::min(context_.limits().max_page_rows, kMinPageRows);
     commits_.flush();
@@ -87,8 +87,8 @@ void Deliveries::deliver(AgentState& agent, InFlight& item) {
   const auto& delivery = item.outbound.delivery;
   const auto& message = *item.outbound.message;
   if (delivery.expires_at <= context_.wall()) {
-    // It expired while it was pending. Final at once: if the wall clock stepped back, it would be sent after later ones of
-    // its stream and be taken for a duplicate.
+    // It expired while it was pending, and ends now: after a step back of the wall clock it would be sent after later
+    // deliveries of its stream and look like a duplicate.
     const auto late = agent.mailbox.finish(delivery.key);
     return settlement_.end_delivery(agent, late->outbound, records::state_on_expiry(late->outbound.delivery.proof),
                                     {.key = late->outbound.delivery.key,
@@ -100,9 +100,8 @@ void Deliveries::deliver(AgentState& agent, InFlight& item) {
         position.topic == message.topic.value() || (message.topic.value().empty() && position.topic == "default");
     if (topic_fits && (position.peer.empty() || position.peer == message.from.value()) &&
         position.lane == delivery.lane && delivery.seq.value() <= position.last_seq) {
-      const auto item_done = agent.mailbox.finish(delivery.key);  // RESUME said it was received
-      return settlement_.complete(agent, *item_done,
-                                  {.key = item_done->outbound.delivery.key, .proof = Proof::Accepted});
+      const auto received = agent.mailbox.finish(delivery.key);  // as RESUME reported
+      return settlement_.complete(agent, *received, {.key = received->outbound.delivery.key, .proof = Proof::Accepted});
     }
   }
   transmit(agent, item.outbound);
@@ -113,18 +112,18 @@ void Deliveries::deliver(AgentState& agent, InFlight& item) {
 
 void Deliveries::transmit(AgentState& agent, const OutboundDelivery& outbound) {
   std::string frame = delivery_frame(agent, outbound);
-  for (const ConnectionId id : agent.connections) {
+  for (const ConnectionId id : *agent.connections) {
     ConnectionState* connection = connections_.find(id);
     if (connection == nullptr || connection->phase != Phase::Active) continue;
-    if (agent.connections.size() == 1) return connections_.send(*connection, std::move(frame));
+    if (agent.connections->size() == 1) return connections_.send(*connection, std::move(frame));
     connections_.send(*connection, frame);
   }
 }
 
 void Deliveries::schedule_resend(InFlight& item) const {
-  const Millis shortest{context_.limits().ack_timeout_ms};
-  const Millis longest = std::max(Millis{protocol::kMaxAckTimeoutMs}, shortest);
-  item.resend_after = std::clamp(2 * item.resend_after, shortest, longest);
+  const Millis min{context_.limits().ack_timeout_ms};
+  const Millis max = std::max(Millis{protocol::kMaxAckTimeoutMs}, min);
+  item.resend_after = std::clamp(2 * item.resend_after, min, max);
   item.resend_at = context_.steady() + item.resend_after;
 }
 
@@ -144,7 +143,7 @@ void Deliveries::resend_due(AgentState& agent, SteadyTime due) {
   for (auto& [key, item] : agent.mailbox.flight()) {
     if (item.done == SettledWhen::Written) continue;
     if (item.resend_at <= context_.steady()) {
-      // A peer that has not taken the frame needs time, not another copy. So does one whose answer is not being read.
+      // A peer that has not read the frame needs time, not another copy; likewise if its answer is not being read.
       schedule_resend(item);
       if (room) transmit(agent, item.outbound);
     }
@@ -160,9 +159,9 @@ void Deliveries::on_all_written(AgentState& agent) {
 
 void Deliveries::send_cancel(AgentState& agent, Key key, std::string_view reason) {
   const auto cancel = protocol::write_cancel({.delivery_id = records::delivery_id(key), .reason = std::string{reason}});
-  for (const ConnectionId id : agent.connections) {
+  for (const ConnectionId id : *agent.connections) {
     ConnectionState* connection = connections_.find(id);
-    if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities.modes)
+    if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities->modes)
       connections_.send_new(*connection, MessageType::Cancel, cancel);
   }
 }
@@ -170,7 +169,7 @@ void Deliveries::send_cancel(AgentState& agent, Key key, std::string_view reason
 void Deliveries::on_backlog(records::BacklogPage page) {
   AgentState* agent = agents_.find(page.to.value());
   if (agent == nullptr) return end_page_read(page.to);
-  // Finished or deferred after the store read the page: not to be sent or counted again.
+  // Deliveries that were finished or deferred after the store read the page are not sent or counted again.
   std::erase_if(page.items, [&](const auto& item) {
     return unseen_.has(DeliveryChange::Finished, item.delivery.key) ||
            unseen_.is_held(item.delivery.key, item.delivery.hold != records::Hold::None);
@@ -191,7 +190,7 @@ void Deliveries::on_backlog_failed(const records::BacklogRequest& request, std::
   end_page_read(request.to);
   AgentState* agent = agents_.find(request.to.value());
   if (agent == nullptr) return;
-  context_.log(WriteLog::Level::Warn, format("the mail of {} could not be read: {}", request.to.value(), why));
+  context_.log(WriteLog::Level::Warn, format("cannot read backlog agent={} error=\"{}\"", request.to.value(), why));
   agent->mailbox.page_failed(request.lane, request.from);
   context_.arm(context_.steady() + kReloadRetryDelay, {.kind = TimerKind::ReloadRetry, .name = request.to.value()});
 }

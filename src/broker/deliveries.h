@@ -1,7 +1,7 @@
-/// DELIVER: each connected agent has a window of its mailbox in flight, repeated until it is acknowledged.
+/// DELIVER: each connected agent has a window of its mailbox in flight, resent until it is acknowledged.
 ///
-/// Invariants: deliveries are sent only while the store is healthy, in the order of their lanes, and while the connection has
-///   room. What does not fit the window stays in the store.
+/// Invariants: deliveries are sent only while the store is healthy, in the order of their lanes, and while the
+///   connection has room. Deliveries beyond the window stay in the store.
 /// Threading: the broker's.
 #pragma once
 
@@ -27,16 +27,17 @@ class Deliveries {
         settlement_{settlement},
         history_{history} {}
 
-  /// Sends what window and lanes allow, and requests the next page from the store.
+  /// Sends as many deliveries as window and lanes allow, and requests the next page from the store.
   void deliver_pending(AgentState& agent);
-  /// The delivery is committed. A history entry says why it cannot be sent now though its recipient is connected.
+  /// The delivery is committed. If it cannot be sent now although its recipient is connected, a history entry has the
+  /// reason.
   void deliver_committed(AgentState& to, OutboundDelivery delivery);
-  /// The peer took everything that was sent to it.
+  /// The peer has read everything that was sent to it.
   void on_all_written(AgentState& agent);
   void resend_due(AgentState& agent, SteadyTime due);
-  /// Tells the session that has the delivery that it is not wanted any more.
+  /// Sends CANCEL to the session that has the delivery.
   void send_cancel(AgentState& agent, Key key, std::string_view reason);
-  /// What RESUME said it had received; empty for a session that begins.
+  /// The positions that RESUME reported as received; empty for a new session.
   void set_resume_positions(AgentState& agent, std::vector<protocol::StreamPosition> positions) {
     agent.window->resume_positions = std::move(positions);
   }

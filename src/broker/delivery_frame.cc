@@ -13,7 +13,7 @@ using records::FrameKind;
 
 namespace {
 
-/// What published clients expect to find in `data`, as JSON members without braces.
+/// The members of `data` that published clients expect, without braces.
 std::string spliced_members(const records::Delivery& delivery, const records::Message& message) {
   std::string members;
   if (delivery.queued_offline) members = format(R"("_offlineQueued":true,"_queuedAt":{})", message.ts);

@@ -1,4 +1,4 @@
-/// The frame of a DELIVER, or of a CHANNEL_MESSAGE on its way to a member.
+/// The DELIVER or CHANNEL_MESSAGE frame of a delivery.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ void DeliveryHistory::record(const AgentState& agent, std::shared_ptr<const reco
   if (agent.session) entry.session = agent.session->id;
   if (entry.state == records::DeliveryState::Expired) code = protocol::NackCode::Expired;
   if (entry.state == records::DeliveryState::Delivered || entry.proof >= records::Proof::Written)
-    blocking_.mark_given(agent.name(), message->key);
+    blocking_.mark_delivered(agent.name(), message->key);
   if (context_.limits().explain)
     context_.log(WriteLog::Level::Debug,
                  format("delivery changed message={} to={} state={} proof={} via={} reason=\"{}\"",

@@ -1,4 +1,4 @@
-/// One entry of a delivery's history: saved, and then reported to the sender that awaits it.
+/// Writes entries of delivery histories; each is saved and then reported to the sender that awaits it.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace relay::broker {
 
-/// Begins the last entry of a delivery that was redelivered; the id of the new one follows.
+/// The prefix of the last reason of a redelivered delivery, before the id of the new one.
 inline constexpr std::string_view kRedeliveredAs = "redelivered as ";
 
 class DeliveryHistory {
@@ -26,7 +26,7 @@ class DeliveryHistory {
   BlockingRequests& blocking_;
 };
 
-/// A message as far as it is known without its text.
+/// A message without its body.
 std::shared_ptr<const records::Message> heading_of(Key key, const AgentName& from, const AgentName& to);
 
 }  // namespace relay::broker

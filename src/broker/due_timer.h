@@ -1,4 +1,4 @@
-/// When the next delivery that is held for a time is due.
+/// The timer of the next held delivery that is due.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace relay::broker {
 
-/// Wall time may jump, steady time may not: a time further off than this is looked at again in between.
+/// Wall time may jump, steady time does not: timers are rechecked at least this often.
 inline constexpr Millis kMaxTimerWait{3'600'000};
 
 class DueTimer {
@@ -21,7 +21,7 @@ class DueTimer {
     const auto wait = std::clamp(Millis{at - context_.wall()}, Millis{0}, kMaxTimerWait);
     context_.arm(context_.steady() + wait, {.kind = TimerKind::Due});
   }
-  /// The earliest time known; 0 when none.
+  /// The earliest due time; 0 when none.
   [[nodiscard]] WallMs next() const { return next_; }
   WallMs take() { return std::exchange(next_, 0); }
 

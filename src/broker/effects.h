@@ -50,7 +50,7 @@ struct QueryStore {
 /// Each of these five is answered once (`on_host_…`).
 struct StartHost {
   QueryId id;
-  HostSpec order;
+  HostSpec spec;
 };
 struct StopHost {
   QueryId id;
@@ -65,27 +65,27 @@ struct SendHostInput {
 struct ListHosts {
   QueryId id;
 };
-/// For any agent with a host, also one in the user's own terminal. An error carries a protocol::NackCode where there is one.
+/// For any agent with a host, also one in the user's own terminal. An error has a protocol::NackCode if one fits.
 struct AnswerPrompt {
   QueryId id;
   std::string agent;
   std::string request;
-  PromptAnswer reply;
+  PromptAnswer answer;
   std::string by;  // human, policy, or an agent's name
 };
-/// Hosts may have left records of sessions that ended while the daemon or the connection was away. Answered at once by
-/// `on_ended_sessions`, with every record there is.
+/// Hosts may have left records of sessions that ended while the daemon was down or the connection was lost. Answered at
+/// once by `on_ended_sessions`, with all records.
 struct FindEndedSessions {};
-/// The end of that session is durable: the host's record of it is not needed any more.
+/// The end of that session is durable: the host's record of it can be removed.
 struct ForgetEndedSession {
   SessionId session;
 };
-/// An agent waits for the user.
+/// An agent has a prompt for the user.
 struct NotifyUser {
   std::string agent;
   std::string request;
   std::string kind;  // permission, question
-  std::string text;  // what it wants to do, or asks
+  std::string text;  // what it wants to do, or the question
   std::string risk;  // of a permission
 };
 /// An agent connected, left or changed: `agents.json` and the like must be rewritten.

@@ -1,4 +1,4 @@
-/// Events of the broker's own: things that happen and are no change by themselves.
+/// Events that the broker itself records.
 #pragma once
 
 #include "broker/agent_state.h"

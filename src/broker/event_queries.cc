@@ -17,7 +17,7 @@ constexpr std::size_t kDefaultEventRows = 100;
 
 enum class Order : std::uint8_t { OldestFirst, NewestFirst };
 
-/// As many events as fit a frame. Of the newest, those that do not fit are the older ones.
+/// As many events as fit a frame. A newest-first query omits the oldest ones.
 std::string events_payload(const records::EventPage& page, Order order) {
   const bool newest = order == Order::NewestFirst;
   auto next_after = page.next_after, next_before = page.next_before;
@@ -122,9 +122,9 @@ std::string EventQueries::session_payload(const records::SessionRow& row) const 
   payload.field("lastSeen", connected ? context_.wall() : current ? agent->session->last_seen : session.last_seen);
   if (session.ended != 0) payload.field("ended", session.ended);
   payload.field("connected", connected);
-  payload.field("itemCount", row.work.items).field("commandsRun", row.work.commands);
+  payload.field("itemCount", row.stats.items).field("commandsRun", row.stats.commands);
   payload.begin_array("filesModified");
-  for (const auto& file : row.work.files) {
+  for (const auto& file : row.stats.files) {
     if (payload.size() > protocol::kMaxResponseBytes) break;
     payload.element(file);
   }

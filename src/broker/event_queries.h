@@ -1,4 +1,4 @@
-/// Queries about events and what is counted beside them: EVENTS_QUERY, USAGE_QUERY, SESSION_QUERY.
+/// Queries about events, usage and sessions: EVENTS_QUERY, USAGE_QUERY, SESSION_QUERY.
 /// Threading: the broker's.
 #pragma once
 

@@ -25,12 +25,12 @@ void EventSubscriptions::on_subscribe(ConnectionState& connection, const protoco
   const bool from_now = request->since < 0 && request->since_ts == 0;
   const auto since = static_cast<records::EventSeq>(std::max<std::int64_t>(request->since, 0));
   SubscriptionState& state = *connection.events;
-  state.subscription =
-      EventSubscription{.filter = {types, request->filter.agents, request->filter.sessions},
-                        .since = request->since_ts,
-                        .cursor = from_now ? newest_ : std::min(since, newest_),  // a later number is of another log
-                        .logs = types.empty() || std::ranges::find(types, kLogs) != types.end(),
-                        .request_id = std::string{envelope.id}};
+  state.subscription = EventSubscription{
+      .filter = {types, request->filter.agents, request->filter.sessions},
+      .since = request->since_ts,
+      .cursor = from_now ? newest_ : std::min(since, newest_),  // a later number belongs to another log
+      .logs = types.empty() || std::ranges::find(types, kLogs) != types.end(),
+      .request_id = std::string{envelope.id}};
   subscribers_.insert(connection.id);
   state.page_is_old = state.loading;
   send_next_page(connection);
@@ -42,7 +42,7 @@ void EventSubscriptions::on_unsubscribe(ConnectionState& connection, const proto
   connection.events->page_is_old = connection.events->loading;
 }
 
-/// Requests what was stored behind the cursor, when the peer reads and there is something.
+/// Requests the events after the cursor if there are any and the connection has room.
 void EventSubscriptions::send_next_page(ConnectionState& connection) {
   SubscriptionState& state = *connection.events;
   const EventSubscription& subscription = *state.subscription;
@@ -53,7 +53,7 @@ void EventSubscriptions::send_next_page(ConnectionState& connection) {
   query.since = subscription.since;
   query.filter = subscription.filter;
   query.limit = kSubscriptionPageRows;
-  const auto request = requests_.begin(connection, subscription.request_id, MessageType::AgentEvent);
+  const auto request = requests_.start(connection, subscription.request_id, MessageType::AgentEvent);
   queries_.run(std::move(query), [this, request](Result<records::EventPage> page) {
     ConnectionState* client = requests_.finish(request);
     if (page) raise_newest(page->newest);
@@ -63,9 +63,9 @@ void EventSubscriptions::send_next_page(ConnectionState& connection) {
 
 void EventSubscriptions::on_page(ConnectionState& connection, const Result<records::EventPage>& page) {
   SubscriptionState& state = *connection.events;
-  if (!page) {  // `loading` stays, so that nothing is requested before the timer
+  if (!page) {  // `loading` stays set, so that nothing is requested before the timer
     context_.arm(context_.steady() + kPageRetryDelay,
-                 {.kind = TimerKind::SubscriptionRetry, .connection = connection.id.value()});
+                 {.kind = TimerKind::SubscriptionRetry, .connection = connection.id->value()});
     return connections_.send_error(connection, ErrorCode::Internal, page.error().message());
   }
   state.loading = false;
@@ -94,13 +94,13 @@ void EventSubscriptions::on_retry(ConnectionState& connection) {
   on_written(connection);
 }
 
-/// A subscriber that cannot keep up misses some.
+/// A subscriber without room misses the line.
 void EventSubscriptions::on_log(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto line = protocol::parse_log(envelope.payload);
   if (!line) return connections_.send_error(connection, ErrorCode::BadRequest, line.error().message());
   if (subscribers_.empty()) return;
   JsonWriter event;
-  event.field("type", kLogs).field("agent", connection.agent.value()).field("data", line->data);
+  event.field("type", kLogs).field("agent", connection.agent->value()).field("data", line->data);
   event.field("timestamp", line->timestamp != 0 ? line->timestamp : context_.wall());
   const auto payload = event_payload(event.take());
   for (const ConnectionId id : subscribers_) {

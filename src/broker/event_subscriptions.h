@@ -1,4 +1,4 @@
-/// The event log: who follows it, page by page.
+/// Connections that follow the event log, page by page.
 /// Threading: the broker's.
 #pragma once
 
@@ -19,14 +19,14 @@ class EventSubscriptions {
 
   void on_subscribe(ConnectionState& connection, const protocol::Envelope& envelope);
   void on_unsubscribe(ConnectionState& connection, const protocol::Envelope& envelope);
-  /// LOG: its line goes to the subscribers that want such lines, and is not stored.
+  /// LOG: the line goes to the subscribers that request log lines, and is not stored.
   void on_log(ConnectionState& connection, const protocol::Envelope& envelope);
 
   /// Events up to this number are committed.
   void on_newest_event(records::EventSeq newest);
-  /// A page of the log shows it, perhaps before the result of its commit arrives.
+  /// A page of the log contains this event, perhaps before the result of its commit arrives.
   void raise_newest(records::EventSeq newest) { newest_ = std::max(newest_, newest); }
-  /// The peer took what was sent to it.
+  /// The peer has read bytes.
   void on_written(ConnectionState& connection);
   void on_retry(ConnectionState& connection);
   void on_closed(const ConnectionState& connection) { subscribers_.erase(connection.id); }
@@ -39,7 +39,7 @@ class EventSubscriptions {
   Connections& connections_;
   ClientRequests& requests_;
   StoreQueries& queries_;
-  records::EventSeq newest_;  // known to be committed
+  records::EventSeq newest_;  // committed
   std::set<ConnectionId> subscribers_;
 };
 

@@ -24,7 +24,7 @@ void Expiry::expire() {
   if (request_ || next_ == 0) return;
   if (next_ > context_.wall()) return arm(next_);
   if (!commits_.is_healthy() || !commits_.nothing_unsaved()) {
-    // Receipts of failed commits are not in the store yet; it would take what was delivered for expired.
+    // Receipts of failed commits are not in the store yet; it would mark delivered deliveries as expired.
     due_ = context_.steady() + kExpiryRetryDelay;
     return;
   }
@@ -35,7 +35,7 @@ void Expiry::expire() {
 }
 
 void Expiry::on_expired(const records::ExpireResult& result) {
-  const WallMs known = std::exchange(next_, 0);
+  const WallMs next = std::exchange(next_, 0);
   for (const auto& expired : result.expired) {
     if (unseen_.has(DeliveryChange::Finished, expired.delivery)) continue;  // it was finished first
     if (AgentState* to = agents_.find(expired.to.value())) {
@@ -52,12 +52,12 @@ void Expiry::on_expired(const records::ExpireResult& result) {
                    protocol::NackCode::Expired);
   }
   unseen_.end_read(*std::exchange(request_, std::nullopt));
-  if (known != 0) arm(known);
+  if (next != 0) arm(next);
   if (result.next_expiry != 0) arm(result.next_expiry);
 }
 
 void Expiry::on_expire_failed(std::string_view why) {
-  context_.log(WriteLog::Level::Warn, format("expired messages could not be marked: {}", why));
+  context_.log(WriteLog::Level::Warn, format("cannot mark expired deliveries error=\"{}\"", why));
   unseen_.end_read(*std::exchange(request_, std::nullopt));
   next_ = next_ == 0 ? context_.wall() : std::min(next_, context_.wall());  // still due
   due_ = context_.steady() + kExpiryRetryDelay;

@@ -1,7 +1,7 @@
-/// Deliveries whose time is over. The store marks them, and this part reports it.
+/// Expired deliveries. The store marks them, and this part reports them.
 ///
-/// Invariant: at most one request is open. While something of a failed commit is unsaved none is made: the store would take
-///   for expired what was delivered.
+/// Invariant: at most one request is open, and none while changes of a failed commit are unsaved: the store would mark
+///   delivered deliveries as expired.
 /// Threading: the broker's.
 #pragma once
 
@@ -25,9 +25,9 @@ class Expiry {
         deliveries_{deliveries},
         receipts_{receipts} {}
 
-  /// A pending delivery expires then.
+  /// A pending delivery expires at that time.
   void arm(WallMs at);
-  /// When `on_tick` is wanted.
+  /// When `on_tick` must be called.
   [[nodiscard]] std::optional<SteadyTime> due() const { return due_; }
   void on_tick() {
     if (due_ && *due_ <= context_.steady()) expire();
@@ -45,9 +45,9 @@ class Expiry {
   Settlement& settlement_;
   Deliveries& deliveries_;
   SenderReceipts& receipts_;
-  WallMs next_ = 0;  // earliest expires_at known; 0 when none
+  WallMs next_ = 0;  // the earliest expires_at; 0 when none
   std::optional<SteadyTime> due_;
-  std::optional<UnseenChanges::ReadId> request_;  // that is open
+  std::optional<UnseenChanges::ReadId> request_;  // the open request
 };
 
 }  // namespace relay::broker

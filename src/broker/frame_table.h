@@ -1,4 +1,4 @@
-/// Which part handles a frame. A new frame is one row here, its part and the part's test.
+/// The handler of each frame type. A new frame is one row here, a method of its part and a test.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct BrokerParts;
 
 using FrameCall = void (*)(BrokerParts&, ConnectionState&, const protocol::Envelope&, std::size_t frame_bytes);
 
-/// For frames of open connections; null for those that a workspace does not answer.
+/// For frames of open connections; null for types that a workspace does not handle.
 FrameCall frame_call(protocol::MessageType type);
 
 }  // namespace relay::broker

@@ -1,8 +1,9 @@
-/// Is the peer alive, and does it see that the broker is? Silence is the only evidence of loss.
+/// Detects a lost peer by a timeout, and sends PING so that the peer does not time out the broker.
 ///
-/// Any byte received counts, and so does any byte the peer took: a slow peer is a living one. While reading from the peer is
-/// paused, no time passes for it. The peer judges the broker in the same way, and many of its frames have no answer
-/// (SESSION_STATE, RECEIPT); so a peer that was sent nothing for an interval gets a PING, however much it sends.
+/// Every byte received from the peer counts, and every byte the peer has read: a slow peer is alive. While reading from
+/// the peer is paused, its time does not run. The peer applies the same timeout to the broker, and many of its frames
+/// have no answer (SESSION_STATE, RECEIPT); so a peer that was sent nothing for an interval gets a PING, even if it
+/// sends frames itself.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace relay::broker {
 
 class Heartbeat {
  public:
-  enum class Action { Fine, SendPing, PeerIsGone };
+  enum class Action { Fine, SendPing, PeerLost };
 
   Heartbeat() = default;
   Heartbeat(Millis interval, SteadyTime now) : interval_{interval}, received_at_{now}, sent_at_{now} {}
@@ -22,14 +23,15 @@ class Heartbeat {
     received_at_ = now;
     pinged_ = false;
   }
-  /// Something was sent to the peer, or is left for it to read.
+  /// Bytes were sent to the peer, or are left for it to read.
   void on_sent(SteadyTime now) { sent_at_ = now; }
 
-  /// One silent interval, of either side, sends PING; two silent intervals of the peer end it.
+  /// After an interval without bytes in either direction: SendPing; after two intervals without bytes of the peer:
+  /// PeerLost.
   Action poll(SteadyTime now) {
-    const auto silent = now - received_at_;
-    if (silent >= 2 * interval_) return Action::PeerIsGone;
-    if (now - sent_at_ < interval_ && (silent < interval_ || pinged_)) return Action::Fine;
+    const auto idle = now - received_at_;
+    if (idle >= 2 * interval_) return Action::PeerLost;
+    if (now - sent_at_ < interval_ && (idle < interval_ || pinged_)) return Action::Fine;
     pinged_ = true;
     sent_at_ = now;
     return Action::SendPing;

@@ -19,7 +19,7 @@ constexpr Millis kDueRetryDelay{1'000};
 void HeldDeliveries::on_due() {
   if (loading_ || due_timer_.next() == 0) return;
   if (due_timer_.next() > context_.wall()) return due_timer_.arm(due_timer_.take());
-  if (!commits_.is_healthy()) return;  // requeued ones could not be saved; see on_store_recovered
+  if (!commits_.is_healthy()) return;  // a requeue could not be saved; see on_store_recovered
   due_timer_.take();
   commits_.flush();
   loading_ = true;
@@ -33,13 +33,13 @@ void HeldDeliveries::on_due() {
 
 void HeldDeliveries::on_due_page(const Result<records::HeldPage>& page) {
   if (!page) {
-    context_.log(WriteLog::Level::Warn, format("deferred messages could not be read: {}", page.error().message()));
+    context_.log(WriteLog::Level::Warn, format("cannot read held deliveries error=\"{}\"", page.error().message()));
     due_timer_.take();  // its timer may have run meanwhile
     return due_timer_.arm(context_.wall() + kDueRetryDelay.count());
   }
-  for (const auto& item : page->items) requeue(item.delivery, item.topic, item.delivery.lane, "its time has come");
-  const WallMs known = due_timer_.take();  // its timer may have run meanwhile
-  if (known != 0) due_timer_.arm(known);
+  for (const auto& item : page->items) requeue(item.delivery, item.topic, item.delivery.lane, "it is due");
+  const WallMs next = due_timer_.take();  // its timer may have run meanwhile
+  if (next != 0) due_timer_.arm(next);
   if (page->more || page->next_due != 0) due_timer_.arm(page->more ? context_.wall() : page->next_due);
 }
 
@@ -71,7 +71,7 @@ bool HeldDeliveries::requeue(const records::Delivery& delivery, const Topic& top
     unseen_.stored(DeliveryChange::Requeued, moved.key);
     if (agent == nullptr || unseen_.has(DeliveryChange::Finished, moved.key)) return;
     if (auto unsettled = agent->mailbox.move_unsettled(moved.key, moved.lane)) {
-      // Its session has it already; the new DELIVER says where it belongs now.
+      // Its session has it already; a new DELIVER gives its new lane and number.
       agent->mailbox.committed({moved, std::move(unsettled->message)}, context_.limits().max_page_rows);
     } else {
       agent->mailbox.drop(moved.key);

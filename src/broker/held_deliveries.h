@@ -1,4 +1,4 @@
-/// Deliveries that were held: requeued when their time has come, or when the user flushes them.
+/// Held deliveries: requeued when they are due, or when the user flushes them.
 /// Threading: the broker's.
 #pragma once
 
@@ -26,7 +26,7 @@ class HeldDeliveries {
 
   void on_due();
   void on_store_recovered();
-  /// Gives a delivery a new rank at the end of a queue, once that is saved; false when it has ended meanwhile.
+  /// Gives a delivery a new rank at the end of a queue, once that is saved; false when it has already ended.
   bool requeue(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane, std::string reason);
 
  private:

@@ -1,4 +1,4 @@
-/// Requests to the hosts of agents, carried out by the daemon. Each is answered once.
+/// Requests to the hosts of agents, executed by the daemon. Each is answered once.
 /// Threading: the broker's.
 #pragma once
 

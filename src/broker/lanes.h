@@ -1,4 +1,4 @@
-/// Lanes: which of an agent's are open, and why another is not. Asked again after every change.
+/// Which lanes of an agent are open, and why others are blocked. Computed from the agent's state after every change.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ inline std::string block_reason(const AgentState& agent, protocol::Lane lane) {
 }
 /// Why a message in mode `manual` is pending.
 std::string manual_reason(const AgentName& to);
-/// Why the recipient's policy holds it.
+/// The reason of a delivery that the recipient's policy holds.
 std::string policy_reason(const AgentName& to);
-/// Why a delivery that is not final is pending; `to` is its recipient, if still known.
+/// Why a delivery that is not final is pending; `to` is its recipient, null if it was removed.
 std::string pending_reason(const AgentState* to, const records::Delivery& delivery, std::string_view last_reason);
-/// The best proof that the agent's session can give, if it is known.
+/// The best proof that the agent's session can give, if it reports that.
 std::optional<records::Proof> best_proof(const AgentState& agent);
 
 }  // namespace relay::broker

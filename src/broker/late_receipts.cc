@@ -19,15 +19,15 @@ constexpr Millis kLookupRetryDelay{1'000};
 
 void LateReceipts::on_receipt(AgentState& agent, Key key, const protocol::Receipt& receipt) {
   const auto end = end_of(agent, receipt);
-  if (!end && !protocol::returns_delivery(receipt)) return;  // it keeps what it has
-  // Unsettled since an earlier connection, and now no more. A returned one is sent once more and gets the same receipt.
+  if (!end && !protocol::returns_delivery(receipt)) return;  // the session keeps it
+  // It was unsettled from an earlier connection and no longer is. A returned one is resent and gets the same receipt.
   (void)agent.mailbox.finish(key);
   if (end && !settlement_.upgrade_proof(agent, key, receipt)) {
     auto& late_receipts = agent.lookup->late_receipts;
     if (late_receipts.size() < kMaxLateReceipts)
       late_receipts.emplace(key, receipt);
     else
-      context_.log(WriteLog::Level::Warn, format("too many late receipts of {}; one is dropped", agent.name().value()));
+      context_.log(WriteLog::Level::Warn, format("late receipt dropped agent={}", agent.name().value()));
     look_up(agent);
   }
   deliveries_.deliver_pending(agent);
@@ -70,24 +70,24 @@ void LateReceipts::on_lookup(const AgentName& name, const std::vector<Key>& deli
   };
   if (!rows) {
     context_.log(WriteLog::Level::Warn,
-                 format("the deliveries of {} could not be read: {}", name.value(), rows.error().message()));
+                 format("cannot look up deliveries agent={} error=\"{}\"", name.value(), rows.error().message()));
     return retry_later();
   }
-  // A result may be short because its messages are long: what lies behind the last of them is looked up again.
+  // A result may be short because its messages are long: deliveries after the last row are looked up again.
   const Key last = rows->empty() ? deliveries.back() : rows->back().delivery.key;
   std::multimap<Key, protocol::Receipt> too_early;
   auto row = rows->begin();
   for (const Key key : deliveries) {
     if (key > last) break;
     while (row != rows->end() && row->delivery.key < key) ++row;
-    const bool known = row != rows->end() && row->delivery.key == key;
+    const bool found = row != rows->end() && row->delivery.key == key;
     const bool unchecked = lookup.unchecked.erase(key) > 0;
     for (auto late = lookup.late_receipts.equal_range(key); late.first != late.second;) {
       const auto receipt = lookup.late_receipts.extract(late.first++);
-      if (known && !apply(*agent, *row, receipt.mapped())) too_early.emplace(key, receipt.mapped());
+      if (found && !apply(*agent, *row, receipt.mapped())) too_early.emplace(key, receipt.mapped());
     }
-    if (unchecked && known) reconcile(*agent, *row);
-    if (unchecked && !known) (void)agent->mailbox.finish(key);  // it is not known any more
+    if (unchecked && found) reconcile(*agent, *row);
+    if (unchecked && !found) (void)agent->mailbox.finish(key);  // it was pruned
   }
   look_up(*agent);
   if (!too_early.empty()) retry_later();
@@ -95,25 +95,25 @@ void LateReceipts::on_lookup(const AgentName& name, const std::vector<Key>& deli
   deliveries_.deliver_pending(*agent);
 }
 
-/// False when the row is older than what was decided meanwhile; it must be looked up again.
+/// False when the row does not contain the latest change yet; it must be looked up again.
 bool LateReceipts::apply(AgentState& agent, records::DeadLetter& row, const protocol::Receipt& receipt) {
   auto& delivery = row.delivery;
   const Key key = delivery.key;
   if (delivery.to != agent.name() || !agent.session) return true;
-  if (agent.mailbox.is_in_flight(key)) {  // it was sent again meanwhile
+  if (agent.mailbox.is_in_flight(key)) {  // it was resent meanwhile
     if (settlement_.apply(agent, key, receipt)) deliveries_.deliver_pending(agent);
     return true;
   }
   const auto end = end_of(agent, receipt);
   if (!end || settlement_.upgrade_proof(agent, key, receipt)) return true;
   if (unseen_.has(DeliveryChange::Finished, key)) return false;
-  const bool arrived = *end == DeliveryState::Delivered || *end == DeliveryState::InDoubt;  // or perhaps
+  const bool may_have_arrived = *end == DeliveryState::Delivered || *end == DeliveryState::InDoubt;
   const bool is_over = records::is_final(delivery.state) && delivery.state != DeliveryState::InDoubt;
-  if (!arrived && (unseen_.is_held(key, delivery.hold != records::Hold::None) || is_over)) return true;
+  if (!may_have_arrived && (unseen_.is_held(key, delivery.hold != records::Hold::None) || is_over)) return true;
   auto entry = history_entry_of(key, receipt);
   OutboundDelivery outbound{delivery, std::make_shared<const records::Message>(row.message)};
   if (!records::is_final(delivery.state)) {
-    // Its session had it and has it no more, though it is in a queue.
+    // It is queued, although its session had it and has finished it.
     agent.mailbox.drop(key);
     if (unseen_.is_held(key, delivery.hold != records::Hold::None)) agent.mailbox.release_one();
     if (*end == DeliveryState::Delivered)
@@ -127,14 +127,14 @@ bool LateReceipts::apply(AgentState& agent, records::DeadLetter& row, const prot
   if (!records::is_legal_transition(delivery.state, delivery.proof, *end, entry.proof) ||
       (redelivered && *end == DeliveryState::InDoubt))
     return true;
-  if (*end == DeliveryState::Delivered && delivery.state != DeliveryState::Delivered) settlement_.count_received(agent);
+  if (*end == DeliveryState::Delivered && delivery.state != DeliveryState::Delivered) agents_.count_received(agent);
   delivery.state = entry.state = *end;  // for the next receipt about it
   delivery.proof = entry.proof;
   history_.record(agent, outbound.message, std::move(entry));
   return true;
 }
 
-/// A session does not know what ended while it was away.
+/// Cancels deliveries that ended while the session was disconnected.
 void LateReceipts::reconcile(AgentState& agent, const records::DeadLetter& row) {
   const auto& delivery = row.delivery;
   const bool over = delivery.to != agent.name() || records::is_final(delivery.state) ||

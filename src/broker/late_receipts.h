@@ -1,7 +1,7 @@
-/// Receipts about deliveries that are not in flight. They may have ended while the receipt was on its way, or while their session
-/// was away; their present state is read from the store first.
+/// Receipts about deliveries that are not in flight. These may have ended before the receipt arrived or while their
+/// session was disconnected, so their present state is read from the store first.
 ///
-/// Bounds: kMaxLateReceipts of one agent wait for a lookup, kLookupRows are looked up at once.
+/// Bounds: kMaxLateReceipts of one agent are stored for a lookup, kLookupRows are looked up at once.
 /// Threading: the broker's.
 #pragma once
 
@@ -28,7 +28,7 @@ class LateReceipts final : public NameUser {
         history_{history} {}
 
   void on_receipt(AgentState& agent, Key key, const protocol::Receipt& receipt);
-  /// Deliveries that a session has had since an earlier connection: they may have ended meanwhile.
+  /// Deliveries that a session has from an earlier connection: they may have ended meanwhile.
   void check_unsettled(AgentState& agent, std::set<Key> deliveries);
   void look_up(AgentState& agent);
   void on_disconnected(AgentState& agent) { agent.lookup->unchecked.clear(); }

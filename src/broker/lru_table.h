@@ -1,7 +1,7 @@
-/// What was noted last under a hashed key: a table that grows to a bound and then forgets the longest unused.
+/// A table of values by hashed key that grows to a bound and then replaces the least recently used entries.
 ///
-/// Why not a map with a list of ages: a lookup looks at one set of four neighbours, and nothing is ever allocated per
-/// entry. Forgetting is near enough to the oldest, for those who use it can do without what is forgotten.
+/// Why not a map with a list: a lookup reads one set of four adjacent entries, and no entry is allocated by itself. The
+/// replaced entry is the least recently used one of its set, which is close enough for the loop breaker.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace relay::broker {
 template <class Value>
 class LruTable {
  public:
-  /// At most so many entries; a power of two.
-  explicit LruTable(std::size_t most) : most_{most} {}
+  /// At most `max` entries, a power of two.
+  explicit LruTable(std::size_t max) : max_{max} {}
 
   [[nodiscard]] Value* find(std::uint64_t key) {
     Entry* const set = set_of(key);
@@ -26,23 +26,23 @@ class LruTable {
     return nullptr;
   }
 
-  /// A fresh one if there is none. `now` tells what was used last: it never falls, and is not 0.
+  /// The value of the key, a new one if there is none. `now` marks the use: it never decreases and is not 0.
   Value& at(std::uint64_t key, std::uint64_t now) {
     while (true) {
       Entry* const set = set_of(key);
       if (set != nullptr) {
         const auto end = set + kWays;
-        auto place = std::find_if(set, end, [&](const Entry& entry) { return entry.used != 0 && entry.key == key; });
-        if (place == end) {
-          place = std::min_element(set, end, [](const Entry& a, const Entry& b) { return a.used < b.used; });
-          if (place->used != 0 && entries_.size() < most_) {
+        auto entry = std::find_if(set, end, [&](const Entry& one) { return one.used != 0 && one.key == key; });
+        if (entry == end) {
+          entry = std::min_element(set, end, [](const Entry& a, const Entry& b) { return a.used < b.used; });
+          if (entry->used != 0 && entries_.size() < max_) {
             grow();
             continue;
           }
-          *place = {key, 0, {}};
+          *entry = {key, 0, {}};
         }
-        place->used = now;
-        return place->value;
+        entry->used = now;
+        return entry->value;
       }
       grow();
     }
@@ -59,7 +59,7 @@ class LruTable {
 
  private:
   static constexpr std::size_t kWays = 4;
-  static constexpr std::size_t kFirst = 64;
+  static constexpr std::size_t kMinEntries = 64;
 
   struct Entry {
     std::uint64_t key = 0;
@@ -72,7 +72,7 @@ class LruTable {
   }
 
   void grow() {
-    std::vector<Entry> old(std::max(kFirst, 2 * entries_.size()));
+    std::vector<Entry> old(std::max(kMinEntries, 2 * entries_.size()));
     old.swap(entries_);
     for (Entry& entry : old) {
       if (entry.used == 0) continue;
@@ -81,7 +81,7 @@ class LruTable {
     }
   }
 
-  std::size_t most_;
+  std::size_t max_;
   std::vector<Entry> entries_;
 };
 

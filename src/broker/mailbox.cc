@@ -10,18 +10,18 @@ using protocol::DeliveryMode;
 using protocol::Lane;
 using protocol::Priority;
 
-/// Urgent lanes first, then those whose moment comes first.
+/// Urgent lanes first, then by how soon the mode delivers.
 constexpr std::array<DeliveryMode, 5> kModesInOrder = {DeliveryMode::Immediate, DeliveryMode::NextToolCall,
                                                        DeliveryMode::NextMessage, DeliveryMode::OnIdle,
                                                        DeliveryMode::Manual};
 
-/// A lane whose deliveries stay with the session for long gets only this part of the window. The rest is for lanes that
-/// move.
+/// A lane whose deliveries stay with the session for long gets only this fraction of the window.
 constexpr std::uint32_t kPartOfWindow = 8;
 
-constexpr std::size_t kIdleFlows = 64;  // kept, so that a conversation does not create its flow again for each message
+constexpr std::size_t kIdleFlows = 64;  // kept, so that a conversation does not recreate its flow for each message
 
-bool is_unsettled(DeliveryMode mode) {
+/// Whether deliveries of the mode stay with the session for long.
+bool is_slow(DeliveryMode mode) {
   return mode == DeliveryMode::NextToolCall || mode == DeliveryMode::NextMessage || mode == DeliveryMode::Manual;
 }
 
@@ -100,12 +100,12 @@ void Mailbox::committed(OutboundDelivery outbound, std::size_t max_ready) {
 
 bool Mailbox::lane_has_room(Lane lane) const {
   if (flight_.size() >= window_) return false;
-  if (!is_unsettled(lane.mode)) return true;
+  if (!is_slow(lane.mode)) return true;
   return in_flight_[turn_of(lane)] < std::max(1u, window_ / kPartOfWindow);
 }
 
-/// The sent deliveries of a flow are its first ones. When another is in front, those that the session has were requeued behind
-/// it meanwhile, and must not block it.
+/// Deliveries of a flow are sent in order. If the session has unsettled ones of the flow while another is next, they
+/// were requeued after it and must not block it.
 bool Mailbox::has_room_for(const FlowKey& flow, Key next) const {
   if (flight_.size() + unsettled_.size() < window_ || unsettled_.contains(next)) return true;
   const auto behind = std::ranges::count_if(unsettled_, [&](const auto& entry) { return entry.second == flow; });
@@ -126,7 +126,7 @@ InFlight* Mailbox::take_ready(const LaneLimit& open) {
       return next.rank <= up_to && has_room_for(entry.first, next.key);
     };
     if (up_to != Key{}) {
-      // The sender after the one served last; from the beginning when there is none.
+      // The sender after the one served last; the first one when there is none.
       const auto served = served_.find(turn);
       const auto next = served == served_.end() ? group : flows_.upper_bound({turn, served->second});
       auto chosen = std::find_if(next, end, can_go);
@@ -155,7 +155,7 @@ InFlight* Mailbox::take_ready(const LaneLimit& open) {
   return nullptr;
 }
 
-std::optional<Mailbox::PageRequest> Mailbox::begin_load(const LaneLimit& open) {
+std::optional<Mailbox::PageRequest> Mailbox::start_load(const LaneLimit& open) {
   if (loading_ || !connected()) return std::nullopt;
   if (flows_.size() > kIdleFlows) forget_idle_flows();
   for (auto& [key, flow] : flows_) {
@@ -164,7 +164,7 @@ std::optional<Mailbox::PageRequest> Mailbox::begin_load(const LaneLimit& open) {
     if (!lane_has_room(lane) || open(lane) == Key{}) continue;
     loading_ = flow.loading = true;
     load_is_stale_ = false;
-    flow.more_in_store = false;  // whatever is committed from now on says so again
+    flow.more_in_store = false;  // a later commit sets it again
     return PageRequest{lane, key.from, flow.cursor};
   }
   return std::nullopt;
@@ -230,10 +230,10 @@ std::vector<InFlight> Mailbox::finish_written() {
 bool Mailbox::drop(Key key) {
   if (finish(key)) return true;
   for (auto& [flow_key, flow] : flows_) {
-    const auto gone =
+    const auto erased =
         flow.ready.erase_if([&](const OutboundDelivery& outbound) { return outbound.delivery.key == key; });
-    ready_count_ -= gone;
-    if (gone > 0) return true;
+    ready_count_ -= erased;
+    if (erased > 0) return true;
   }
   return false;
 }

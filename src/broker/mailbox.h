@@ -1,19 +1,20 @@
-/// One agent's deliveries: those in flight, those ready, and which more the store has.
+/// One agent's deliveries: in flight, ready, and a mark for each flow that has more in the store.
 ///
-/// The store holds all of them, this a window. A flow is the deliveries of one lane and sender. A flow keeps its order;
-/// lanes precede each other (urgent ones first); in a lane the senders take turns (fair queue), so that a sender of many
-/// messages does not delay the others.
+/// The store holds all of them, the mailbox a window. A flow is the deliveries of one lane and sender, in their order.
+/// Lanes are served by precedence (urgent ones first); in a lane the senders take turns (fair queue), so that a sender
+/// of many messages does not delay the others.
 ///
 ///     flow (on-idle, Alice)   store: 1 2 3 4 5 6 7 …   cursor = 5: everything up to rank 5 is in this window
 ///                             flight: 1 2 3   ready: 4 5   more in the store: 6 … will be loaded after the cursor
 ///
-/// Deliveries enter a flow in the order of their ranks, either straight from a commit or in pages loaded from the store.
-/// Without room, a commit only marks "more in the store". A page requested later has it, because the store answers a page
-/// after every commit that was requested before it.
+/// Deliveries enter a flow in the order of their ranks, either straight from a commit or in pages loaded from the
+/// store. Without room, a commit only sets the mark. A page requested later contains the delivery, because the store
+/// answers a page after all commits that were requested before it.
 ///
-/// Invariants: nothing is both in flight and ready; at most `window` in flight, and only a part of that of a lane whose deliveries
-///   stay with the session for long, unsettled ones of an earlier connection included; about one page ready in all; one
-///   page requested at a time. A reconnect drops the window and starts again from the store, so old ids and numbers return.
+/// Invariants: nothing is both in flight and ready; at most `window` in flight, and only a part of that of a lane whose
+///   deliveries stay with the session for long, including unsettled ones of an earlier connection; about one page ready
+///   in all; one page requested at a time. A reconnect drops the window and starts again from the store, so old ids and
+///   numbers return.
 #pragma once
 
 #include <array>
@@ -44,18 +45,21 @@ struct InFlight {
   SettledWhen done = SettledWhen::Acknowledged;
   SteadyTime resend_at{};
   Millis resend_after{0};
+
+  /// The session has it.
+  void stop_resending() { resend_at = SteadyTime::max(); }
 };
 
-/// Up to which rank a lane is open; Key{} when it is closed.
+/// The rank up to which a lane is open; Key{} when it is closed.
 using LaneLimit = std::function<Key(protocol::Lane)>;
 inline const Key kNoLimit{std::numeric_limits<std::int64_t>::max()};
 
 class Mailbox {
  public:
-  /// What the store has for it.
+  /// The deliveries of one flow in the store.
   void restore(const records::WorkspaceState::Backlog& backlog);
 
-  /// Deliveries that are not final, those being committed and those held included.
+  /// Deliveries that are not final, including those being committed and those held.
   [[nodiscard]] std::uint64_t pending() const { return pending_; }
   [[nodiscard]] std::uint64_t held() const { return held_; }
   void add_pending() { ++pending_; }
@@ -63,7 +67,7 @@ class Mailbox {
   void add_held() { ++held_; }
   void release_one() { held_ -= held_ > 0 ? 1 : 0; }
 
-  /// `unsettled` is what the session still has of an earlier connection: it counts until it was sent again.
+  /// `unsettled`: deliveries that the session still has from an earlier connection; each counts until it is resent.
   void connect(std::uint32_t window, std::set<Key> unsettled = {});
   /// The flow of an unsettled delivery.
   void locate_unsettled(Key key, protocol::Lane lane, const AgentName& from);
@@ -74,13 +78,12 @@ class Mailbox {
   [[nodiscard]] bool has_pending(protocol::DeliveryMode mode) const;
   /// The store has a delivery of this flow.
   void expect(protocol::Lane lane, const AgentName& from);
-  /// A delivery that is not here has another rank now. A page that is being loaded may still show the old one.
+  /// A delivery that is only in the store has another rank now. A page that is being loaded may still have the old one.
   void moved(Key key, Key rank);
-  /// A delivery was committed; it is kept ready if it is the next one of its flow and there is room.
+  /// A delivery was committed; it becomes ready if it is the next one of its flow and there is room.
   void committed(OutboundDelivery outbound, std::size_t max_ready);
 
-  /// The next outbound to send, if window and lanes allow; it counts as in flight from now on. `done_when` is asked per
-  /// outbound.
+  /// The next delivery to send, if window and lanes allow; it is in flight from now on. `done_when` is called for it.
   template <class DoneRule>
   InFlight* send_next(const LaneLimit& open, DoneRule&& done_when) {
     InFlight* sent = take_ready(open);
@@ -96,21 +99,21 @@ class Mailbox {
     AgentName from;
     Key after;
   };
-  std::optional<PageRequest> begin_load(const LaneLimit& open);
+  std::optional<PageRequest> start_load(const LaneLimit& open);
   void page_arrived(records::BacklogPage page);
   void page_failed(protocol::Lane lane, const AgentName& from);
 
-  /// Its session does not have it any more; nothing when it was not in flight.
+  /// Its session does not have it any more; none when it was not in flight.
   std::optional<InFlight> finish(Key key);
-  /// Its session has it, and it belongs to another flow from now on; nothing when it was not in flight.
+  /// Its session has it, and it belongs to another flow from now on; none when it was not in flight.
   std::optional<OutboundDelivery> move_unsettled(Key key, protocol::Lane lane);
-  /// Takes out the deliveries that are settled by having been written.
+  /// Removes and returns the deliveries that are settled once they are written.
   std::vector<InFlight> finish_written();
   /// Does its session have it, sent on this connection or on an earlier one?
   [[nodiscard]] bool is_with_session(Key key) const {
     return flight_.contains(key) || unsettled_.contains(key) || behind_.contains(key);
   }
-  /// No longer wanted (expired, cancelled, moved); false when it was not here.
+  /// It expired, was cancelled or moved; false when it was not in the window.
   bool drop(Key key);
 
   [[nodiscard]] bool is_in_flight(Key key) const { return flight_.contains(key); }
@@ -125,7 +128,7 @@ class Mailbox {
     bool more_in_store = false;
     bool loading = false;
   };
-  /// Lanes in the order they are served.
+  /// `turn` gives the order in which lanes are served.
   struct FlowKey {
     std::uint8_t turn = 0;
     AgentName from;
@@ -148,10 +151,11 @@ class Mailbox {
   Flows flows_;
   std::map<std::uint8_t, AgentName> served_;  // by lane: the sender of the last turn
   std::array<std::uint32_t, 2 * std::size(protocol::kDeliveryModes)> in_flight_{};  // by lane
-  std::map<Key, std::optional<FlowKey>> unsettled_;  // of an earlier connection, not sent again yet; where, if known
-  std::set<Key> behind_;  // in hand too, but put back behind what was sent since: these do not count
+  std::map<Key, std::optional<FlowKey>>
+      unsettled_;         // of an earlier connection, not resent yet; with the flow, if located
+  std::set<Key> behind_;  // unsettled too, but requeued after deliveries that were sent since; they do not count
   std::size_t ready_count_ = 0;
-  std::size_t until_written_ = 0;  // how many in flight are done when written
+  std::size_t until_written_ = 0;  // deliveries in flight that are settled when written
   bool loading_ = false;
   bool load_is_stale_ = false;  // requested before a reconnect
   std::map<Key, Key> moved_;    // while a page is being loaded: delivery → its rank

@@ -18,7 +18,7 @@ using text::JsonWriter;
 
 namespace {
 
-/// A response shorter than this holds no row yet: the first one always goes in.
+/// A response shorter than this has no row yet: the first one is always included.
 constexpr std::size_t kEmptyListBytes = 64;
 
 std::size_t row_limit(std::size_t requested, std::size_t default_rows) {
@@ -27,7 +27,7 @@ std::size_t row_limit(std::size_t requested, std::size_t default_rows) {
 
 enum class Listing : std::uint8_t { Inbox, Messages };
 
-/// What the sender set in `payload_meta`, as far as a reader needs it.
+/// The members of `payload_meta` that readers need.
 void write_meta(JsonWriter& out, const records::Message& message) {
   const auto meta = protocol::parse_send_meta(message.payload_meta);
   if (!meta) return;
@@ -45,7 +45,7 @@ void write_attachments(JsonWriter& out, const records::Message& message) {
   out.end();
 }
 
-/// A message as listings show it. `body` and `data` are passed on as the JSON they are.
+/// A message in a listing. `body` and `data` are copied as JSON.
 void write_message(JsonWriter& out, const records::MessageRow& row, Listing listing) {
   const records::Message& message = row.message;
   const auto view = protocol::parse_send(message.payload);
@@ -72,7 +72,7 @@ void write_message(JsonWriter& out, const records::MessageRow& row, Listing list
   out.end();
 }
 
-constexpr std::size_t kShownBodyBytes = 512;
+constexpr std::size_t kMaxListedBodyBytes = 512;
 
 std::optional<DeliveryState> parse_dead_state(std::string_view name) {
   for (const auto state :
@@ -104,12 +104,12 @@ std::string dead_payload(const Result<std::vector<records::DeadLetter>>& rows, s
   JsonWriter payload;
   if (!rows) write_query_error(payload, rows.error());
   payload.begin_array("deliveries");
-  std::size_t shown = 0, read_bytes = 0;
+  std::size_t listed = 0, read_bytes = 0;
   bool more = false;
   for (const auto& row : rows ? *rows : std::vector<records::DeadLetter>{}) {
-    more = shown == limit || payload.size() > protocol::kMaxResponseBytes;
+    more = listed == limit || payload.size() > protocol::kMaxResponseBytes;
     if (more) break;
-    ++shown;
+    ++listed;
     read_bytes += row.message.payload.size();
     const auto view = protocol::parse_send(row.message.payload);
     const auto body = view ? text::decode_string(view->body.empty() ? "\"\"" : view->body) : std::string{};
@@ -123,7 +123,7 @@ std::string dead_payload(const Result<std::vector<records::DeadLetter>>& rows, s
         .field("at", row.last.at)
         .field("attempts", row.delivery.attempts)
         .field("key", row.delivery.key.value())
-        .field("body", text::truncate_utf8(body, kShownBodyBytes))
+        .field("body", text::truncate_utf8(body, kMaxListedBodyBytes))
         .end();
   }
   payload.end();
@@ -139,7 +139,7 @@ void MessageQueries::on_inbox(ConnectionState& connection, const protocol::Envel
   if (!wanted) return connections_.send_error(connection, ErrorCode::BadRequest, wanted.error().message());
   records::MessageQuery query;
   query.limit = row_limit(wanted->limit, protocol::kDefaultInboxRows);
-  query.delivered_to = wanted->agent.empty() ? connection.agent.value() : wanted->agent;
+  query.delivered_to = wanted->agent.empty() ? connection.agent->value() : wanted->agent;
   query.from = wanted->from;
   query.channel = wanted->channel;
   query.topic = wanted->topic;
@@ -181,7 +181,7 @@ void MessageQueries::on_dead(ConnectionState& connection, const protocol::Envelo
   query.from = wanted->from;
   query.states = parse_dead_states(wanted->states);
   query.before = Key{wanted->before_key};
-  query.limit = limit + 1;  // one more shows whether there are more
+  query.limit = limit + 1;  // one more, to detect whether there are more
   queries_.for_client(connection, envelope.id, MessageType::DeadResponse, std::move(query),
                       [this, limit](auto& client, const ClientRequest& request, const auto& rows) {
                         requests_.respond(client, request, dead_payload(rows, limit));

@@ -1,4 +1,4 @@
-/// Senders without a session of their own: the command line, HTTP callers, agents that have not said HELLO yet.
+/// Senders without a session of their own: the command line, HTTP callers, agents that have not sent HELLO yet.
 /// Threading: the broker's.
 #pragma once
 
@@ -20,7 +20,7 @@ class OneShotSenders {
   /// Why the connection may not send under this name.
   std::optional<Rejection> check(const ConnectionState& connection, std::string_view name,
                                  std::string_view claim_token);
-  /// The name is known from now on, so that answers reach it.
+  /// The name exists from now on, so that answers reach it.
   AgentState& add(std::string_view name);
 
  private:

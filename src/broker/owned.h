@@ -1,11 +1,13 @@
-/// A member of a shared record that one part alone can reach.
+/// Members of shared records that belong to one part.
 ///
-/// Why in the shared record: a message touches the records of its sender and its recipient. A table of its own for every
-///   part would cost a lookup by name for each of them.
+/// Why in the shared record: a message touches the records of its sender and its recipient. A table of its own for
+///   every part would cost a lookup by name for each of them.
+/// Invariant: only the part that is named can change the member; the compiler checks it.
 #pragma once
 
 namespace relay::broker {
 
+/// Read and written by its part.
 template <class Part, class State>
 class Owned {
   friend Part;
@@ -13,6 +15,32 @@ class Owned {
   const State* operator->() const { return &state_; }
   State& operator*() { return state_; }
   const State& operator*() const { return state_; }
+
+  State state_{};
+};
+
+/// Written by its part, read by all.
+template <class Part, class State>
+class Published {
+ public:
+  operator const State&() const { return state_; }
+  const State& operator*() const { return state_; }
+  /// The value; of an optional, what it holds.
+  auto operator->() const {
+    if constexpr (requires { state_.operator->(); })
+      return state_.operator->();
+    else
+      return &state_;
+  }
+  explicit operator bool() const
+    requires requires(const State& state) { state.has_value(); }
+  {
+    return state_.has_value();
+  }
+
+ private:
+  friend Part;
+  State& write() { return state_; }
 
   State state_{};
 };

@@ -1,7 +1,7 @@
-/// What waits for a commit, and what a failed commit means for each kind.
+/// Work that depends on a commit, and the effect of a failed commit on each kind.
 ///
-/// When a commit fails, the sender of a SEND gets a refusal and sends it again. Nobody repeats what the broker makes itself (its own
-/// messages, history entries, records of agents), so the broker keeps it and tries again in the old order.
+/// When a commit fails, the sender of a SEND gets a NACK and sends it again. The broker's own changes (its messages,
+/// history entries, records of agents) have no such sender, so the broker retries them in their old order.
 /// Threading: the broker's.
 #pragma once
 
@@ -20,16 +20,16 @@ namespace relay::broker {
 
 enum class CommitResult : std::uint8_t { Done, Failed };
 
-/// Deliveries are sent only while the store is healthy: their acknowledgements could not be stored otherwise.
+/// Deliveries are sent only while the store is healthy, because their receipts must be stored.
 enum class StoreHealth : std::uint8_t {
   Healthy,
-  Failing,  // a commit failed: for a while nothing is requested of it, and new changes fail at once
-  Probing,  // requested again; the first commit to end decides
+  Failing,  // a commit failed: for a while the broker sends it no commits, and new changes fail at once
+  Probing,  // a commit was sent again; the first result decides
 };
 
-/// A SEND that waits for its commit.
+/// A SEND that is being committed.
 struct PendingSend {
-  ConnectionId connection;  // of the sender; may have left by then
+  ConnectionId connection;  // of the sender; may be closed by then
   std::string id;
   AgentName from;
   std::string epoch;  // of the outbox it came from, or empty
@@ -38,7 +38,7 @@ struct PendingSend {
   bool answer = false;
   bool receipts = false;
   bool steps = false;  // a receipt for every change
-  bool own = false;    // made by the broker itself, which tries again
+  bool own = false;    // the broker's own message, which is retried
   std::shared_ptr<const records::Message> message;
   std::vector<records::Delivery> deliveries;
   struct Refused {
@@ -46,25 +46,25 @@ struct PendingSend {
     std::string reason;
     protocol::NackCode code{};
   };
-  std::vector<Refused> refused = {};  // by recipients among others
+  std::vector<Refused> refused = {};  // recipients that cannot take it, if there are others
 };
 
 /// The message and the recipient of a history entry.
 struct ReceiptContext {
   std::shared_ptr<const records::Message> message;
   AgentName to;
-  std::optional<protocol::NackCode> code = {};  // when there is one for what happened
+  std::optional<protocol::NackCode> code = {};  // if one fits
 };
 
-/// A change that is tried again when its commit fails.
+/// A change that is retried when its commit fails.
 struct PendingSave {
   records::Change change;
   std::optional<ReceiptContext> receipt = {};  // of a ChangeDelivery: reported once it is stored
-  ConnectionId charged_to = {};                // the connection whose uncommitted bytes include it until then
+  ConnectionId charged_to = {};                // the connection whose uncommitted bytes include it until it is stored
   std::size_t charged = 0;                     // bytes
 };
 
-/// Anything else that waits for its commit.
+/// A call after a commit.
 enum class RetryMode : std::uint8_t { Once, UntilSaved };
 struct PendingCall {
   std::move_only_function<void(CommitResult)> done;

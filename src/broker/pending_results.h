@@ -1,4 +1,4 @@
-/// Queries of one kind that are open, each with what happens to its result.
+/// Open queries of one kind with their continuations.
 #pragma once
 
 #include <functional>

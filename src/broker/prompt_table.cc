@@ -5,16 +5,16 @@
 namespace relay::broker {
 namespace {
 
-/// Without the fields that the broker judges, and those that may change while it is open.
-events::Event question_in(const events::Event& event) {
-  auto asked = event;
-  if (auto* permission = std::get_if<events::PermissionRequested>(&asked)) {
+/// Without the risk, which the broker assesses, and members that may change while it is open.
+events::Event content_of(const events::Event& event) {
+  auto content = event;
+  if (auto* permission = std::get_if<events::PermissionRequested>(&content)) {
     permission->risk_level = {};
     permission->can_answer.reset();
-  } else if (auto* question = std::get_if<events::QuestionRequested>(&asked)) {
+  } else if (auto* question = std::get_if<events::QuestionRequested>(&content)) {
     question->can_answer.reset();
   }
-  return asked;
+  return content;
 }
 
 bool equal(const events::Event& one, const events::Event& other) {
@@ -30,18 +30,19 @@ bool equal(const events::Event& one, const events::Event& other) {
 }  // namespace
 
 bool OpenPrompt::can_answer() const {
-  const auto* asked = permission();
-  const auto& said = asked != nullptr ? asked->can_answer : std::get<events::QuestionRequested>(event).can_answer;
-  return said.value_or(true);
+  const auto* request = permission();
+  const auto& reported =
+      request != nullptr ? request->can_answer : std::get<events::QuestionRequested>(event).can_answer;
+  return reported.value_or(true);
 }
 
 std::optional<WallMs> OpenPrompt::expires_at() const {
   if (!decision.timeout || decision.action != permissions::Action::Ask || !can_answer()) return std::nullopt;
-  return asked_at + std::chrono::duration_cast<Millis>(*decision.timeout).count();
+  return requested_at + std::chrono::duration_cast<Millis>(*decision.timeout).count();
 }
 
-bool OpenPrompt::asks_like(const OpenPrompt& other) const {
-  return equal(question_in(event), question_in(other.event));
+bool OpenPrompt::is_same_request(const OpenPrompt& other) const {
+  return equal(content_of(event), content_of(other.event));
 }
 
 std::optional<OpenPrompt> parse_prompt(const events::Event& event, const json::object& object, WallMs now) {
@@ -84,7 +85,7 @@ void PromptTable::end_ending(std::string_view id) {
 }
 
 OpenPrompt* PromptTable::add(OpenPrompt prompt) {
-  if (open_.size() >= kMaxRequests) return nullptr;
+  if (open_.size() >= kMaxOpenPrompts) return nullptr;
   return &open_.emplace_back(std::move(prompt));
 }
 
@@ -103,7 +104,7 @@ std::deque<OpenPrompt> PromptTable::take_all() {
 
 void PromptTable::remember_closed(const std::string& id) {
   closed_.push_back(id);
-  if (closed_.size() > kMaxClosedRequests) closed_.pop_front();
+  if (closed_.size() > kMaxClosedPrompts) closed_.pop_front();
 }
 
 }  // namespace relay::broker

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kPolicy = "policy";
 constexpr std::string_view kNobody = "nobody";
 constexpr std::string_view kSessionEnded = "its session has ended";
-/// For the user to answer an agent that wants to start another. That agent waits a little longer (host/command_executor.cc,
+/// For prompts of agents that request to start another. Their own timeout is a little longer (host/command_executor.cc,
 /// mcp/relay_tools.cc).
 constexpr std::chrono::seconds kSpawnTimeout{600};
 
@@ -41,13 +41,13 @@ void Prompts::open(AgentState& agent, OpenPrompt prompt, Occurrence occurrence) 
     if (prompt.spawn && !prompt.decision.timeout) prompt.decision.timeout = kSpawnTimeout;
     permission->risk_level = prompt.decision.risk;
   }
-  if (const auto* known = agent.prompts->table.last_reported(prompt.id); known != nullptr)
-    occurrence = known->asks_like(prompt) ? Occurrence::Repeated : Occurrence::First;
+  if (const auto* reported = agent.prompts->table.last_reported(prompt.id); reported != nullptr)
+    occurrence = reported->is_same_request(prompt) ? Occurrence::Repeated : Occurrence::First;
   if (occurrence == Occurrence::First) commits_.change(event_log_.row(prompt.event, agent.name(), agent.session->id));
-  agent.prompts->table.begin_storing(prompt);
+  agent.prompts->table.start_storing(prompt);
   commits_.when_committed([this, name = agent.name(), session = agent.session->id, prompt = std::move(prompt),
                            occurrence](CommitResult result) mutable {
-    if (AgentState* known = agents_.find(name.value())) known->prompts->table.end_storing(prompt.id);
+    if (AgentState* asker = agents_.find(name.value())) asker->prompts->table.end_storing(prompt.id);
     if (result == CommitResult::Done) return open_saved(name, session, std::move(prompt), occurrence);
     if (prompt.spawn) spawns_.on_not_opened(prompt.id);
   });
@@ -69,17 +69,17 @@ void Prompts::open_saved(const AgentName& name, const SessionId& session, OpenPr
     if (open == nullptr) {
       if (!spawn.empty()) spawns_.on_not_opened(spawn);
       return context_.log(WriteLog::Level::Warn,
-                          format("{} asks {} things already; one more is in the log only", name.value(), kMaxRequests));
+                          format("too many open prompts agent={} limit={}", name.value(), kMaxOpenPrompts));
     }
-  } else if (open->asks_like(prompt)) {
-    const bool could = open->can_answer();
+  } else if (open->is_same_request(prompt)) {
+    const bool could_answer = open->can_answer();
     open->event = std::move(prompt.event);
-    if (could || !open->can_answer()) {
+    if (could_answer || !open->can_answer()) {
       if (auto* permission = std::get_if<events::PermissionRequested>(&open->event))
         permission->risk_level = open->decision.risk;
       return;
     }
-    open->decision = std::move(prompt.decision);  // by the rules of today
+    open->decision = std::move(prompt.decision);  // by the present rules
   } else {
     open->event = std::move(prompt.event);
     open->decision = std::move(prompt.decision);
@@ -89,43 +89,43 @@ void Prompts::open_saved(const AgentName& name, const SessionId& session, OpenPr
 
 permissions::Decision evaluate_rules(const permissions::Policy& policy, const AgentState& agent,
                                      const events::PermissionRequested& permission) {
-  const auto& home = agent.record.working_directory;
-  const auto& place = permission.directory.value_or(home);
+  const auto& start = agent.record->working_directory;
+  const auto& present = permission.directory.value_or(start);
   const auto from = [&](const std::string& directory) {
     return policy.decide({.agent = agent.name().value(),
-                          .cli = agent.record.cli,
+                          .cli = agent.record->cli,
                           .tool = permission.tool,
                           .command = permission.command,
                           .file_path = permission.file_path,
                           .description = permission.description,
                           .directory = directory});
   };
-  auto decision = from(place);
-  if (place != home && decision.action != Action::Deny) {
-    auto at_home = from(home);
-    const auto risk = std::max(decision.risk, at_home.risk);
-    if (at_home.action == Action::Deny || (decision.action == Action::Approve && at_home.action == Action::Ask))
-      decision = std::move(at_home);
-    else if (decision.action == Action::Approve && !is_below(place, home))
-      leave_to_user(decision, format("the agent has gone to {}", place));
+  auto decision = from(present);
+  if (present != start && decision.action != Action::Deny) {
+    auto at_start = from(start);
+    const auto risk = std::max(decision.risk, at_start.risk);
+    if (at_start.action == Action::Deny || (decision.action == Action::Approve && at_start.action == Action::Ask))
+      decision = std::move(at_start);
+    else if (decision.action == Action::Approve && !is_below(present, start))
+      leave_to_user(decision, format("the agent is now in {}", present));
     decision.risk = risk;
   }
   if (decision.action == Action::Approve && permission.partial.value_or(false))
-    leave_to_user(decision, "only a part of it is known");
+    leave_to_user(decision, "the agent reported only a part of the request");
   return decision;
 }
 
 void Prompts::end_when_saved(AgentState& agent, std::string prompt) {
-  agent.prompts->table.begin_ending(prompt);
+  agent.prompts->table.start_ending(prompt);
   commits_.when_committed([this, name = agent.name(), prompt = std::move(prompt)](CommitResult result) {
-    AgentState* known = agents_.find(name.value());
-    if (known == nullptr) return;
-    known->prompts->table.end_ending(prompt);
-    if (result == CommitResult::Done) known->prompts->table.remove(prompt);
+    AgentState* asker = agents_.find(name.value());
+    if (asker == nullptr) return;
+    asker->prompts->table.end_ending(prompt);
+    if (result == CommitResult::Done) asker->prompts->table.remove(prompt);
   });
 }
 
-/// Its outcome will not be known.
+/// Records that the prompt ends without an outcome.
 void Prompts::withdraw(const OpenPrompt& prompt, const AgentName& agent, const SessionId& session,
                        std::string_view reason) {
   if (prompt.permission() != nullptr)
@@ -159,15 +159,15 @@ void Prompts::apply_rule(AgentState& agent, OpenPrompt& prompt) {
     case Action::Approve:
       if (!std::exchange(agent.prompts->approved_by_rule, true))
         context_.log(WriteLog::Level::Info,
-                     format("{} is approved without a person being asked, for the first time in this "
-                            "session: {}",
+                     format("{} is approved without the user, for the first time in this session: {}",
                             agent.name().value(), prompt.decision.rule));
-      return answer(agent, prompt, {.verdict = Decision::Allow, .reason = prompt.decision.rule}, std::string{kPolicy});
-    case Action::Deny:
-      return answer(agent, prompt,
-                    {.verdict = Decision::Deny,
-                     .reason = format("A rule of this machine's person denies it ({}).", prompt.decision.rule)},
+      return answer(agent, prompt, {.decision = Decision::Approve, .reason = prompt.decision.rule},
                     std::string{kPolicy});
+    case Action::Deny:
+      return answer(
+          agent, prompt,
+          {.decision = Decision::Deny, .reason = format("A rule of the user denies it ({}).", prompt.decision.rule)},
+          std::string{kPolicy});
   }
 }
 
@@ -190,10 +190,9 @@ void Prompts::on_due(AgentState& agent, SteadyTime due) {
       arm_expiry(agent, open);
     } else if (!open.answering) {
       open.late = true;
-      const auto waited =
-          std::chrono::duration_cast<std::chrono::seconds>(Millis{context_.wall() - open.asked_at}).count();
-      answer(agent, open,
-             {.verdict = Decision::Timeout, .reason = format("Nobody answered within {} seconds.", waited)},
+      const auto seconds =
+          std::chrono::duration_cast<std::chrono::seconds>(Millis{context_.wall() - open.requested_at}).count();
+      answer(agent, open, {.decision = Decision::Timeout, .reason = format("No answer within {} seconds.", seconds)},
              std::string{kPolicy});
     }
   }
@@ -209,7 +208,7 @@ void Prompts::answer(AgentState& agent, OpenPrompt& prompt, PromptAnswer answer,
   hosts_.answer_prompt(agent.name().value(), prompt.id, std::move(answer), std::move(by), std::move(then));
 }
 
-/// A failure is not retried: the host may have answered without being able to report it. The user decides.
+/// A failure is not retried: the host may have answered and could not report it. The user decides.
 void Prompts::on_answered(const AgentName& name, const std::string& prompt, const std::string& by,
                           const std::optional<ClientRequest>& request, const Result<void>& outcome) {
   AgentState* agent = agents_.find(name.value());
@@ -238,19 +237,20 @@ void Prompts::withdraw_abandoned(AgentState& agent, std::string_view prompt) {
   OpenPrompt* const open = agent.prompts->table.find(prompt);
   if (open == nullptr || open->answering || !agent.session) return;
   open->answering = true;
-  withdraw(*open, agent.name(), agent.session->id, "the program that asked does not wait any more");
+  withdraw(*open, agent.name(), agent.session->id, "the program that requested it has disconnected");
   end_when_saved(agent, open->id);
 }
 
 void Prompts::notify_user(const AgentState& agent, OpenPrompt& prompt) {
   if (std::exchange(prompt.user_notified, true)) return;
-  const auto* asked = prompt.permission();
-  context_.emit(NotifyUser{
-      .agent = agent.name().value(),
-      .request = prompt.id,
-      .kind = asked != nullptr ? "permission" : "question",
-      .text = asked != nullptr ? asked->description : std::get<events::QuestionRequested>(prompt.event).question,
-      .risk = asked != nullptr ? std::string{schema::name_of(asked->risk_level)} : std::string{}});
+  const auto* permission = prompt.permission();
+  context_.emit(
+      NotifyUser{.agent = agent.name().value(),
+                 .request = prompt.id,
+                 .kind = permission != nullptr ? "permission" : "question",
+                 .text = permission != nullptr ? permission->description
+                                               : std::get<events::QuestionRequested>(prompt.event).question,
+                 .risk = permission != nullptr ? std::string{schema::name_of(permission->risk_level)} : std::string{}});
 }
 
 }  // namespace relay::broker

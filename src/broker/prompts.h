@@ -1,4 +1,5 @@
-/// What agents ask the user: open until it is resolved, decided by rules, answered once through their hosts.
+/// Prompts of agents: open until they are resolved, decided by rules or the user, answered once through the agent's
+/// host.
 ///
 /// Invariant: a prompt is opened, decided and answered only after the event that reports it is stored.
 /// Threading: the broker's.
@@ -20,11 +21,11 @@ namespace relay::broker {
 
 enum class Occurrence : std::uint8_t { First, Repeated };
 
-/// Prompts that the broker decides itself instead of a host: an agent wants to start another.
+/// Handles the prompts of the broker itself: an agent requests to start another.
 class SpawnPrompts {
  public:
   virtual ~SpawnPrompts() = default;
-  /// `approver` is the ANSWER that decided; none: a rule did.
+  /// `approver` is the ANSWER that decided; none: a rule or the timeout did.
   virtual void on_decided(AgentState& asker, OpenPrompt& prompt, const PromptAnswer& answer, const std::string& by,
                           std::optional<ClientRequest> approver) = 0;
   /// The prompt was not opened.
@@ -44,18 +45,18 @@ class Prompts final : public NameUser {
         hosts_{hosts},
         spawns_{spawns} {}
 
-  /// What is decided without the user, from the next prompt on.
+  /// The rules for permissions, from the next prompt on.
   void use_policy(std::shared_ptr<const permissions::Policy> policy) { policy_ = std::move(policy); }
 
   void on_prompts(ConnectionState& connection, const protocol::Envelope& envelope);
   void on_answer(ConnectionState& connection, const protocol::Envelope& envelope);
-  /// The outcome of an ANSWER.
+  /// Sends the result of an ANSWER.
   void respond(const ClientRequest& request, const std::optional<Rejection>& rejected);
 
-  /// The agent's session reports a prompt. The log has it once for each session, however often it is reported.
+  /// The agent's session reports a prompt. It is logged once per session, even if it is reported several times.
   void open(AgentState& agent, OpenPrompt prompt, Occurrence occurrence);
   void end_when_saved(AgentState& agent, std::string prompt);
-  /// The program that asked has left: the prompt is withdrawn if it is still open.
+  /// The program behind the prompt has disconnected: the prompt is withdrawn if it is still open.
   void withdraw_abandoned(AgentState& agent, std::string_view prompt);
   /// The session ends.
   void end_all(AgentState& agent);
@@ -92,8 +93,8 @@ class Prompts final : public NameUser {
   std::shared_ptr<const permissions::Policy> policy_ = std::make_shared<const permissions::Policy>();
 };
 
-/// What the rules say about a permission of the agent. Where it has left the directory that it was started in, a rule must
-/// say the same of both places.
+/// Evaluates the rules for a permission of the agent. If the agent has left the directory that it was started in, the
+/// rules must agree for both directories.
 permissions::Decision evaluate_rules(const permissions::Policy& policy, const AgentState& agent,
                                      const events::PermissionRequested& permission);
 

@@ -23,12 +23,10 @@ std::optional<Rejection> Publisher::check_streams(const Topic& topic, const Agen
     return agent == nullptr || agent->mailbox.pending() == 0;
   };
   if (!topic.value().empty() && !streams_.make_room(from, added, idle))
-    return Rejection{
-        NackCode::Busy,
-        format("messages of {} about {} topics wait for their recipients already; use fewer topics, or try "
-               "again later",
-               from.value(), context_.limits().max_topic_streams),
-        kStorageRetryMs};
+    return Rejection{NackCode::Busy,
+                     format("messages of {} about {} topics are pending already; use fewer topics, or try again later",
+                            from.value(), context_.limits().max_topic_streams),
+                     kStorageRetryMs};
   if (!full) return std::nullopt;
   streams_.shrink_to(context_.limits().max_streams - std::min(context_.limits().max_streams, audience.size()), idle);
   if (streams_.size() + audience.size() <= context_.limits().max_streams) return std::nullopt;
@@ -36,8 +34,10 @@ std::optional<Rejection> Publisher::check_streams(const Topic& topic, const Agen
                    format("{} pairs of agents and topics have numbers already; use fewer topics", streams_.size())};
 }
 
-bool Publisher::has_stream_or_room(const AgentName& from, const AgentName& to, std::size_t others) const {
-  return streams_.size() + others < context_.limits().max_streams || streams_.contains({}, from, to, {});
+std::optional<Rejection> Publisher::check_stream(const AgentName& from, const AgentName& to, std::size_t others) const {
+  if (streams_.size() + others < context_.limits().max_streams || streams_.contains({}, from, to, {}))
+    return std::nullopt;
+  return Rejection{NackCode::Busy, format("{} pairs of agents have numbers already", streams_.size())};
 }
 
 void Publisher::add_message(PendingSend& pending, const Audience& audience, FrameKind frame_kind, protocol::Lane lane,
@@ -66,12 +66,12 @@ void Publisher::add_delivery(PendingSend& pending, AgentState& to, const CopyOpt
       .expires_at = options.expires_at,
       .queued_offline = !to.connected(),
   };
-  const auto policy = decide(to.record.policy, pending.message->from.value());
+  const auto policy = decide(to.record->policy, pending.message->from.value());
   const bool full = to.mailbox.pending() >= context_.limits().max_backlog;
   if (policy == protocol::DeliveryPolicyAction::Refuse || full) {
-    // One of several recipients cannot take it. The others still receive it, and the history says which did not.
+    // One of several recipients cannot take it. The others still receive it, and the history has the reason.
     delivery.state = records::DeliveryState::Failed;
-    std::string reason = full ? "too many messages wait for it already" : "its policy refuses them";
+    std::string reason = full ? "it has too many pending messages already" : "its policy refuses them";
     commits_.change(records::AddDelivery{delivery, reason});
     pending.refused.push_back({std::move(delivery), std::move(reason), full ? NackCode::Busy : NackCode::Refused});
     return;
@@ -99,7 +99,7 @@ void Publisher::add_shadow_copies(PendingSend& pending, const Audience& audience
       if (shadow == nullptr || shadow->removing || name == pending.from ||
           std::ranges::find(audience, shadow) != audience.end())
         continue;
-      for (const auto& binding : shadow->session->shadows) {
+      for (const auto& binding : Audiences::bindings_of(*shadow)) {
         if (binding.primary != primary || !(incoming ? binding.incoming : binding.outgoing)) continue;
         add_delivery(pending, *shadow,
                      {.frame_kind = incoming ? FrameKind::ShadowIncoming : FrameKind::ShadowOutgoing,

@@ -1,4 +1,4 @@
-/// Makes a message and its deliveries: keys, numbers, changes. Nothing is sent before they are committed.
+/// Creates a message and its deliveries: keys, numbers, changes. Nothing is sent before they are committed.
 /// Threading: the broker's.
 #pragma once
 
@@ -28,21 +28,22 @@ class Publisher {
         streams_{streams},
         expiry_{expiry} {}
 
-  /// Is there room for the numbers of its streams? Idle ones are forgotten for it.
+  /// Is there room for the numbers of the message's streams? Idle streams are forgotten for it.
   std::optional<Rejection> check_streams(const Topic& topic, const AgentName& from, protocol::Lane lane,
                                          const Audience& audience);
-  /// Has the pair a stream without a topic, or room for one beside `others` that are promised?
-  [[nodiscard]] std::size_t stream_count() const { return streams_.size(); }
-  [[nodiscard]] bool has_stream_or_room(const AgentName& from, const AgentName& to, std::size_t others) const;
+  /// Is there a stream without a topic between the two, or room for one beside `others` that are reserved?
+  [[nodiscard]] std::optional<Rejection> check_stream(const AgentName& from, const AgentName& to,
+                                                      std::size_t others) const;
 
-  /// Adds the message of `pending` and its deliveries to the open batch. The caller adds `pending` to the commit pipeline.
+  /// Adds the message of `pending` and its deliveries to the open batch. The caller adds `pending` to the commit
+  /// pipeline.
   void add_message(PendingSend& pending, const Audience& audience, records::FrameKind frame_kind, protocol::Lane lane,
                    WallMs expires_at);
 
-  /// A message of the broker's own (votes, triggers), stored and delivered like any other.
+  /// A message by the broker itself (votes, triggers), stored and delivered like any other.
   void post(std::string_view from, const Audience& audience, std::string_view kind, std::string_view body,
             std::string_view data, std::string_view thread = {});
-  /// The same for one that is written already; it gets its key, id and time here.
+  /// The same for a complete message; it gets its key, id and time here.
   enum class Copies : std::uint8_t { None, ForShadows };
   Key post(records::Message message, const Audience& audience, Copies copies);
 

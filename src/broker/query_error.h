@@ -1,4 +1,4 @@
-/// A query that the store could not answer, in its response: a sentence, and a code of the wire (wire.md 10.1).
+/// The response to a query that the store could not answer: a message and a code of the wire (wire.md 10.1).
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline void write_query_error(text::JsonWriter& payload, const Error& error) {
   payload.field("error", error.message()).field("code", code);
 }
 
-/// The same as the whole response.
+/// The whole response.
 inline std::string query_error_payload(const Error& error) {
   text::JsonWriter payload;
   write_query_error(payload, error);

@@ -1,4 +1,4 @@
-/// Why a request is not carried out: a code of the wire, a sentence for the peer, and when it may try again.
+/// Why a request is not executed: a code of the wire, a message for the peer, and when it may try again.
 #pragma once
 
 #include <cstdint>

@@ -15,24 +15,24 @@ using records::FrameKind;
 
 namespace {
 
-/// Kinds that only report a state: no agent answers them or is woken for them.
+/// Not the silent kinds: they do not wake an agent, and no agent answers them.
 bool wakes(std::string_view kind) { return kind != "state" && kind != "ack"; }
 
-/// The message as the loop breaker sees it.
+/// The message for the loop breaker.
 LoopBreaker::Sent loop_view(const SendContext& sending, const Audience& audience) {
   // Published clients mark a question and its answer in `data`.
-  const bool asks = (sending.meta.sync && sending.meta.sync->blocking) ||
-                    sending.view.data.find("\"_correlationId\"") != std::string_view::npos;
-  const bool by_user = speaks_as_user(sending.connection, sending.from.value()) ||
-                       (sending.sender != nullptr && sending.sender->record.entity == protocol::EntityType::User);
+  const bool is_request = (sending.meta.sync && sending.meta.sync->blocking) ||
+                          sending.view.data.find("\"_correlationId\"") != std::string_view::npos;
+  const bool by_user = sends_as_user(sending.connection, sending.from.value()) ||
+                       (sending.sender != nullptr && sending.sender->record->entity == protocol::EntityType::User);
   const bool for_user =
-      !audience.empty() && std::ranges::all_of(audience, [](const AgentState* to) { return stands_for_user(*to); });
+      !audience.empty() && std::ranges::all_of(audience, [](const AgentState* to) { return represents_user(*to); });
   return {.from = by_user ? std::string_view{} : std::string_view{sending.from.value()},
           .to = sending.to,
           .body = sending.view.body,
           .reply_to = sending.meta.reply_to,
           .thread = sending.view.thread,
-          .wakes = wakes(sending.view.kind_name) && !asks && !for_user};
+          .counts = wakes(sending.view.kind_name) && !is_request && !for_user};
 }
 
 }  // namespace
@@ -41,18 +41,18 @@ void Router::on_one_shot_send(ConnectionState& connection, const protocol::Envel
                               std::size_t frame_bytes) {
   if (envelope.from.empty() || envelope.to.empty())
     return connections_.send_error(connection, ErrorCode::BadRequest,
-                                   "SEND before HELLO: say HELLO first, or give both 'from' and 'to'");
-  connection.phase = Phase::OneShot;
+                                   "SEND before HELLO: send HELLO first, or give both 'from' and 'to'");
+  connections_.set_phase(connection, Phase::OneShot);
   authority_.check_system_token(connection, envelope.claim_token);
   if (const auto rejected = one_shot_.check(connection, envelope.from, envelope.claim_token))
     return replies_.refuse(connection, envelope.id, rejected->code, rejected->message, rejected->retry_after_ms);
   AgentState& sender = one_shot_.add(envelope.from);
-  if (!sender.connected()) sender.has_user_authority = speaks_as_user(connection, envelope.from);
+  if (!sender.connected()) Authority::set_user_authority(sender, connection, envelope.from);
   on_send(connection, envelope, frame_bytes);
 }
 
-void Router::refuse_flawed(ConnectionState& connection, const protocol::Envelope& head, std::size_t frame_bytes,
-                           std::string_view reason) {
+void Router::refuse_invalid(ConnectionState& connection, const protocol::Envelope& head, std::size_t frame_bytes,
+                            std::string_view reason) {
   SendContext sending{connection, head, sender_of(connection), connection.agent, frame_bytes};
   if (!replies_.already_answered(sending)) replies_.refuse(sending, NackCode::BadRequest, reason);
 }
@@ -75,11 +75,11 @@ bool Router::parse(SendContext& sending) {
 
 void Router::on_send(ConnectionState& connection, const protocol::Envelope& envelope, std::size_t frame_bytes) {
   const bool one_shot = connection.phase == Phase::OneShot;
-  const AgentName from = one_shot ? AgentName{std::string{envelope.from}} : connection.agent;
+  const AgentName from = one_shot ? AgentName{std::string{envelope.from}} : *connection.agent;
   SendContext sending{connection, envelope, connection.query_only ? nullptr : agents_.find(from.value()), from,
                       frame_bytes};
   if (replies_.already_answered(sending) || !parse(sending) || !check_sender(sending)) return;
-  if (envelope.to.starts_with('_')) {  // as all internal names do; spares other messages the comparisons
+  if (envelope.to.starts_with('_')) {  // all internal names do; other messages skip the comparisons
     for (const auto& [name, recipient] : internal_)
       if (envelope.to == name) return recipient->on_message(sending);
   }
@@ -107,10 +107,10 @@ void Router::on_send(ConnectionState& connection, const protocol::Envelope& enve
 
 std::string_view Router::expired_reason(const SendContext& sending) const {
   if (sending.meta.ttl_ms && *sending.meta.ttl_ms <= 0)
-    return "ttl_ms is used up already; give a positive number of milliseconds";
+    return "ttl_ms is not positive; give a positive number of milliseconds";
   if (sending.meta.delivery && sending.meta.delivery->deadline != 0 &&
       sending.meta.delivery->deadline <= context_.wall())
-    return "the deadline is over already; give a later one";
+    return "the deadline has passed already; give a later one";
   return {};
 }
 
@@ -118,15 +118,15 @@ std::optional<Rejection> Router::check_policy_and_loops(const SendContext& sendi
   const std::string_view to = sending.to;
   if (auto rejected = check_observed(sending, audience)) return rejected;
   if (audience.size() == 1 && audience.front()->name().value() == to &&
-      decide(audience.front()->record.policy, sending.from.value()) == protocol::DeliveryPolicyAction::Refuse)
-    return Rejection{NackCode::Refused, format("{} takes no messages from {}; a person can change that with "
+      decide(audience.front()->record->policy, sending.from.value()) == protocol::DeliveryPolicyAction::Refuse)
+    return Rejection{NackCode::Refused, format("{} takes no messages from {}; the user can change that with "
                                                "`agent-relay policy {}`",
                                                to, sending.from.value(), to)};
   if (!context_.limits().break_loops) return std::nullopt;
   auto loop = loops_.check(loop_view(sending, audience), context_.now());
   while (const auto trip = loops_.take_trip()) {
     context_.log(WriteLog::Level::Warn,
-                 format("the talk of {} to {} was stopped: {}", trip->from, trip->to, trip->reason));
+                 format("loop stopped from={} to={} reason=\"{}\"", trip->from, trip->to, trip->reason));
     event_log_.record(
         events::LoopTripped{.from = trip->from, .to = trip->to, .reason = trip->reason, .until = trip->until},
         sending.from, sending.connection.session);
@@ -143,31 +143,34 @@ std::optional<Rejection> Router::check_observed(const SendContext& sending, cons
                      agent.connected()
                          ? format("{} is only observed: it was started without agent-relay, and nothing can be "
                                   "delivered to it; start it with: agent-relay run -n NAME {}",
-                                  sending.to, agent.record.cli)
-                         : format("{} is only observed and offline; its program may have begun another session, which "
-                                  "has another name: see agent-relay agents",
+                                  sending.to, agent.record->cli)
+                         : format("{} is only observed and offline; its program may have started another session, "
+                                  "which has another name: see agent-relay agents",
                                   sending.to)};
-  if (speaks_as_user(sending.connection, sending.from.value())) return std::nullopt;
+  if (sends_as_user(sending.connection, sending.from.value())) return std::nullopt;
   return Rejection{NackCode::Refused,
-                   format("{} was started without agent-relay and takes messages of the user alone: what it runs "
-                          "counts as the user's; to let agents write to it, start it with: agent-relay run -n NAME {}",
-                          sending.to, agent.record.cli)};
+                   format("{} was started without agent-relay and takes messages from the user only: its processes "
+                          "count as the user's; to let agents write to it, start it with: agent-relay run -n NAME {}",
+                          sending.to, agent.record->cli)};
 }
 
 bool Router::is_within_rate(SendContext& sending) {
-  if (sending.sender == nullptr || sending.sender->bucket.take(context_.steady())) return true;
-  const Millis wait = sending.sender->bucket.wait(context_.steady());
+  if (sending.sender == nullptr) return true;
+  auto& bucket = *sending.sender->bucket;
+  if (!bucket) bucket.emplace(context_.limits().rate_per_second, context_.limits().rate_burst);
+  if (bucket->take(context_.steady())) return true;
+  const Millis wait = bucket->wait(context_.steady());
   if (sending.connection.wants_answers()) {
     replies_.refuse(sending, NackCode::RateLimited,
                     format("more than {:.0f} messages per second; slow down", context_.limits().rate_per_second),
                     wait.count());
     return false;
   }
-  // Clients that do not understand NACK are slowed instead: this message passes, the next ones are read later.
-  sending.sender->bucket.take_anyway(context_.steady());
+  // Clients without NACK are slowed instead: this message is accepted, the next ones are read later.
+  bucket->take_anyway(context_.steady());
   connections_.pause(sending.connection, Pause::Rate);
-  context_.arm(context_.steady() + sending.sender->bucket.wait(context_.steady()),
-               {.kind = TimerKind::RatePause, .connection = sending.connection.id.value()});
+  context_.arm(context_.steady() + bucket->wait(context_.steady()),
+               {.kind = TimerKind::RatePause, .connection = sending.connection.id->value()});
   return true;
 }
 
@@ -195,11 +198,11 @@ Result<Audience> Router::recipients_of(const SendContext& sending) {
     else if (const auto* subscribers = audiences_.subscribers(std::string{sending.envelope.topic}))
       everyone_who([&](const AgentState& agent) { return subscribers->contains(agent.name()); });
   } else if (to == protocol::kAllUsers) {
-    everyone_who([](const AgentState& agent) { return agent.record.entity == protocol::EntityType::User; });
+    everyone_who([](const AgentState& agent) { return agent.record->entity == protocol::EntityType::User; });
   } else if (to.starts_with('#')) {
     for (const AgentName& name : audiences_.members(std::string{to})) {
       AgentState* member = name == sending.from ? nullptr : agents_.find(name.value());
-      if (member != nullptr && audiences_.hears_channel(*member, to)) audience.push_back(member);
+      if (member != nullptr && audiences_.receives_channel(*member, to)) audience.push_back(member);
     }
   } else {
     AgentState* agent = agents_.find(to);
@@ -216,7 +219,7 @@ void Router::accept(SendContext& sending, std::string_view to, const Audience& a
     if (sending.connection.wants_answers())
       connections_.send_new(sending.connection, MessageType::Busy, protocol::write_busy(kBusyRetryMs, depth));
     return replies_.refuse(sending, NackCode::Busy,
-                           format("{} messages wait for {} already; try again later", depth, to), kBusyRetryMs);
+                           format("{} has {} pending messages already; try again later", to, depth), kBusyRetryMs);
   }
   const auto& envelope = sending.envelope;
   const protocol::DeliveryOptions options = sending.meta.delivery.value_or(protocol::DeliveryOptions{});
@@ -234,9 +237,8 @@ void Router::accept(SendContext& sending, std::string_view to, const Audience& a
       .thread = sending.view.thread,
       .payload = std::string{envelope.payload},
       .payload_meta = std::string{envelope.payload_meta},
-      .session = speaks_as_user(sending.connection, sending.from.value())
-                     ? SessionId{std::string{records::kUserSession}}
-                     : sending.connection.session,
+      .session = sends_as_user(sending.connection, sending.from.value()) ? SessionId{std::string{records::kUserSession}}
+                                                                         : *sending.connection.session,
   });
   blocking_.mark_plain_answer(sending, *message);
   WallMs expires_at =
@@ -250,9 +252,9 @@ void Router::accept(SendContext& sending, std::string_view to, const Audience& a
       .number = 0,
       .bytes = sending.bytes,
       .answer = sending.connection.wants_answers(),
-      .receipts = sending.connection.capabilities.receipts || sending.connection.capabilities.receipt_steps ||
+      .receipts = sending.connection.capabilities->receipts || sending.connection.capabilities->receipt_steps ||
                   sending.meta.requires_ack || sending.meta.receipt_steps,
-      .steps = sending.connection.capabilities.receipt_steps || sending.meta.receipt_steps,
+      .steps = sending.connection.capabilities->receipt_steps || sending.meta.receipt_steps,
       .message = message,
       .deliveries = {},
   };
@@ -261,7 +263,7 @@ void Router::accept(SendContext& sending, std::string_view to, const Audience& a
   replies_.remember_key(sending, options.idempotency_key);
   if (sending.meta.sync) blocking_.set_key(sending.meta.sync->correlation_id, message->key);
   if (context_.limits().break_loops)
-    loops_.taken(loop_view(sending, audience), records::short_id(message->key), context_.now());
+    loops_.on_stored(loop_view(sending, audience), records::short_id(message->key), context_.now());
 
   budget_.charge_message(sending.connection, pending.bytes);
   commits_.add_send(std::move(pending));

@@ -1,4 +1,5 @@
-/// SEND: is it allowed, and who receives it. It is stored first and answered after (send_completion.h).
+/// SEND: checks whether it is allowed, and finds the recipients. It is stored first and answered afterwards
+/// (send_completion.h).
 /// Threading: the broker's.
 #pragma once
 
@@ -16,7 +17,7 @@
 
 namespace relay::broker {
 
-/// A SEND to a name of the broker's own (`_consensus`, `_router`).
+/// A recipient inside the broker (`_consensus`, `_router`).
 class InternalRecipient {
  public:
   virtual ~InternalRecipient() = default;
@@ -50,20 +51,20 @@ class Router {
   void on_send(ConnectionState& connection, const protocol::Envelope& envelope, std::size_t frame_bytes);
   /// A SEND before HELLO, with `from` and `to`.
   void on_one_shot_send(ConnectionState& connection, const protocol::Envelope& envelope, std::size_t frame_bytes);
-  /// A SEND that can be named though its frame is flawed.
-  void refuse_flawed(ConnectionState& connection, const protocol::Envelope& head, std::size_t frame_bytes,
-                     std::string_view reason);
+  /// A SEND with a readable id and an invalid frame.
+  void refuse_invalid(ConnectionState& connection, const protocol::Envelope& head, std::size_t frame_bytes,
+                      std::string_view reason);
 
   /// The steps that a SEND and a CHANNEL_MESSAGE share. The first two answer the sender when they return false.
   [[nodiscard]] bool parse(SendContext& sending);
   [[nodiscard]] bool check_sender(SendContext& sending);
   void accept(SendContext& sending, std::string_view to, const Audience& audience, records::FrameKind frame_kind);
-  /// What the recipients' policies and the loop breaker say.
+  /// Checks the recipients' policies and the loop breaker.
   std::optional<Rejection> check_policy_and_loops(const SendContext& sending, const Audience& audience);
-  /// Its time was over before it came: why, or empty.
+  /// Why the message had already expired when it arrived; empty: it had not.
   [[nodiscard]] std::string_view expired_reason(const SendContext& sending) const;
   [[nodiscard]] AgentState* sender_of(const ConnectionState& connection) {
-    return connection.query_only ? nullptr : agents_.find(connection.agent.value());
+    return connection.query_only ? nullptr : agents_.find(connection.agent->value());
   }
 
  private:

@@ -18,21 +18,21 @@ void SendCompletion::on_send_failed(PendingSend& sent, std::string_view why) {
     to->mailbox.settle_one();
     if (delivery.hold != records::Hold::None) to->mailbox.release_one();
   }
-  if (ConnectionState* connection = connections_.find(sent.connection); connection != nullptr && connection->speaks())
+  if (ConnectionState* connection = connections_.find(sent.connection); connection != nullptr && connection->is_open())
     replies_.refuse(*connection, sent.id, NackCode::Storage,
                     format("the message could not be stored: {}; try again", why), kStorageRetryMs);
 }
 
 void SendCompletion::on_send_committed(PendingSend& sent) {
   ConnectionState* connection = connections_.find(sent.connection);
-  settlement_.count_sent(sent.message->from);
-  const std::string ack = sent.answer && connection != nullptr && connection->speaks() ? ack_payload(sent) : "";
+  agents_.count_sent(sent.message->from);
+  const std::string ack = sent.answer && connection != nullptr && connection->is_open() ? ack_payload(sent) : "";
   if (!ack.empty() && sent.receipts) receipts_.await(*connection, sent);
   const auto answered = blocking_.answer_with(*sent.message);
   for (auto& delivery : sent.deliveries) {
     AgentState* to = agents_.find(delivery.to.value());
     if (to == nullptr || delivery.hold != records::Hold::None) continue;
-    // An asker without a session, such as the command line, has just been given the answer.
+    // A requester without a session, such as the command line, has the answer from the ACK above.
     if (answered == delivery.to && !to->connected())
       settlement_.complete(*to, InFlight{.outbound = {delivery, sent.message}},
                            {.key = delivery.key, .proof = records::Proof::Accepted, .via = "answer"});
@@ -56,7 +56,7 @@ void SendCompletion::on_send_committed(PendingSend& sent) {
   }
 }
 
-/// For a message with one recipient, the state of the delivery before the recipient has it.
+/// For a message with one recipient it includes the state of the delivery before DELIVER is sent.
 std::string SendCompletion::ack_payload(const PendingSend& sent) {
   protocol::Ack ack;
   ack.ack_id = sent.id;
@@ -78,9 +78,9 @@ std::string SendCompletion::ack_payload(const PendingSend& sent) {
       ack.pending_reason = only.hold == records::Hold::Policy ? policy_reason(only.to) : block_reason(*to, only.lane);
       if (ack.pending_reason.empty() && only.lane.mode == protocol::DeliveryMode::Manual)
         ack.pending_reason = manual_reason(only.to);
-      if (ack.pending_reason.empty() && to->activity.state == "blocked")
+      if (ack.pending_reason.empty() && to->activity->state.state == "blocked")
         ack.pending_reason =
-            format("{} asks its user something; {}", only.to.value(),
+            format("{} has a prompt for its user; {}", only.to.value(),
                    to->observed() ? "answer it at its own terminal" : "see agent-relay permissions and questions");
     }
     if (const auto best = to != nullptr && sent.steps ? best_proof(*to) : std::nullopt) ack.proves = name_of(*best);

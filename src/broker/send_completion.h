@@ -1,7 +1,7 @@
-/// What the commit of a SEND sets off: deliveries, the ACK or NACK of its sender, receipts.
+/// Completes a SEND after its commit: deliveries, the ACK or NACK to its sender, receipts.
 ///
-/// Invariant: an ACK and a DELIVER are emitted only after the commit that holds the message. DELIVER comes first: its recipient
-///   would only wait, while the sender's message is safe.
+/// Invariant: an ACK and a DELIVER are emitted only after the commit that contains the message. DELIVER comes first,
+///   because it is on the path to the recipient; the message is already durable.
 /// Threading: the broker's.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// What the parts that handle one SEND or CHANNEL_MESSAGE know of it.
+/// The data of one SEND or CHANNEL_MESSAGE that its handlers share.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace relay::broker {
 struct SendContext {
   ConnectionState& connection;
   const protocol::Envelope& envelope;
-  AgentState* sender;  // none for query-only connections
+  AgentState* sender;  // null for query-only connections
   AgentName from;
   std::size_t bytes;
   protocol::SendView view = {};

@@ -13,7 +13,7 @@ using protocol::NackCode;
 
 namespace {
 
-constexpr WallMs kIdsKeptMs = 2LL * 24 * 3600 * 1000;  // a sender may repeat a message, and its ids must be known then
+constexpr WallMs kIdRetentionMs = 2LL * 24 * 3600 * 1000;  // within this time a sender may repeat a message
 
 ErrorCode error_code_of(NackCode code) {
   switch (code) {
@@ -37,7 +37,7 @@ ErrorCode error_code_of(NackCode code) {
 }  // namespace
 
 bool SendReplies::already_answered(SendContext& sending) {
-  const std::string& epoch = sending.connection.capabilities.outbox;
+  const std::string& epoch = sending.connection.capabilities->outbox;
   const auto& id = sending.envelope.id;
   bool repeated = false;
   Key first;
@@ -45,25 +45,25 @@ bool SendReplies::already_answered(SendContext& sending) {
     sending.number = outbox_number(id, epoch);
     if (!sending.number) {
       refuse(sending, NackCode::BadRequest,
-             format("HELLO named the outbox '{}', so ids read '{}-1', '{}-2', …", epoch, epoch, epoch));
+             format("HELLO named the outbox '{}', so ids are '{}-1', '{}-2', …", epoch, epoch, epoch));
       return true;
     }
-    // A mark may have been forgotten (an old epoch, a removed agent, a new store). A connection begins with the
-    // lowest number still unanswered, so everything before its first one was answered once.
+    // A mark may be missing (an old epoch, a removed agent, a new store). A connection starts with the lowest
+    // unanswered number, so every number before its first one was answered.
     auto& first_number = *sending.connection.first_number;
     if (!first_number) first_number = *sending.number;
     switch (sending.sender->outboxes.look_up(epoch, *sending.number, *first_number - 1)) {
       case SequenceCheck::Next: break;
       case SequenceCheck::Duplicate: repeated = true; break;
       case SequenceCheck::Refused:
-        // As with an ACK: the refusal counts once it is stored; until then it may still be rolled back.
+        // Like an ACK, the refusal counts once it is stored; until then it may still be rolled back.
         commits_.when_committed([this, connection = sending.connection.id, id = std::string{id}](CommitResult result) {
-          ConnectionState* asker = connections_.find(connection);
-          if (asker == nullptr || !asker->speaks()) return;
+          ConnectionState* client = connections_.find(connection);
+          if (client == nullptr || !client->is_open()) return;
           if (result == CommitResult::Done)
-            refuse(*asker, id, NackCode::BadRequest, "this message was refused before");
+            refuse(*client, id, NackCode::BadRequest, "this message was refused before");
           else
-            refuse(*asker, id, NackCode::Storage, "the answer could not be stored; try again", kStorageRetryMs);
+            refuse(*client, id, NackCode::Storage, "the answer could not be stored; try again", kStorageRetryMs);
         });
         return true;
       case SequenceCheck::Gap:
@@ -77,17 +77,17 @@ bool SendReplies::already_answered(SendContext& sending) {
     first = found.value_or(Key{});
   }
   if (!repeated) return false;
-  // The same answer again: durable, once whatever is being committed now has been.
+  // The same answer again, once the present commits are durable.
   commits_.when_committed([this, connection = sending.connection.id, id = std::string{id}, first](CommitResult result) {
-    ConnectionState* asker = connections_.find(connection);
-    if (asker == nullptr || !asker->wants_answers()) return;
+    ConnectionState* client = connections_.find(connection);
+    if (client == nullptr || !client->wants_answers()) return;
     if (result == CommitResult::Failed)
-      return refuse(*asker, id, NackCode::Storage, "the message could not be stored; try again", kStorageRetryMs);
+      return refuse(*client, id, NackCode::Storage, "the message could not be stored; try again", kStorageRetryMs);
     protocol::Ack ack;
     ack.ack_id = id;
     ack.duplicate = true;
     if (first != Key{}) ack.short_id = records::short_id(first);
-    connections_.send_new(*asker, MessageType::Ack, protocol::write_ack(ack));
+    connections_.send_new(*client, MessageType::Ack, protocol::write_ack(ack));
   });
   return true;
 }
@@ -100,21 +100,21 @@ bool SendReplies::is_duplicate_key(const SendContext& sending) const {
 
 void SendReplies::refuse(SendContext& sending, NackCode code, std::string_view message, std::int64_t retry_after_ms) {
   if (sending.number && !is_retryable(code)) {
-    // The outbox drops it and goes on, so its number counts as answered, and is remembered as refused.
+    // The outbox drops it and continues, so its number counts as answered and is remembered as refused.
     commits_.change(records::SetOutboxMark{sending.sender->outboxes.advance(
-        sending.from, sending.connection.capabilities.outbox, *sending.number, true, context_.wall())});
+        sending.from, sending.connection.capabilities->outbox, *sending.number, true, context_.wall())});
     commits_.when_committed([this, connection = sending.connection.id, id = std::string{sending.envelope.id},
-                             from = sending.from, epoch = sending.connection.capabilities.outbox,
+                             from = sending.from, epoch = sending.connection.capabilities->outbox,
                              number = *sending.number, code, message = std::string{message}](CommitResult result) {
       if (AgentState* sender = agents_.find(from.value()); sender != nullptr && result == CommitResult::Failed) {
         sender->outboxes.roll_back(epoch, number);
       }
-      ConnectionState* asker = connections_.find(connection);
-      if (asker == nullptr || !asker->speaks()) return;
+      ConnectionState* client = connections_.find(connection);
+      if (client == nullptr || !client->is_open()) return;
       if (result == CommitResult::Done)
-        refuse(*asker, id, code, message);
+        refuse(*client, id, code, message);
       else
-        refuse(*asker, id, NackCode::Storage, "the answer could not be stored; try again", kStorageRetryMs);
+        refuse(*client, id, NackCode::Storage, "the answer could not be stored; try again", kStorageRetryMs);
     });
     return;
   }
@@ -133,7 +133,7 @@ void SendReplies::refuse(ConnectionState& connection, std::string_view id, NackC
 void SendReplies::remember(SendContext& sending, PendingSend& pending) {
   if (sending.sender == nullptr) return;
   if (sending.number) {
-    pending.epoch = sending.connection.capabilities.outbox;
+    pending.epoch = sending.connection.capabilities->outbox;
     pending.number = *sending.number;
     commits_.change(records::SetOutboxMark{
         sending.sender->outboxes.advance(sending.from, pending.epoch, pending.number, false, context_.wall())});
@@ -157,16 +157,16 @@ void SendReplies::acknowledge_when_saved(SendContext& sending) {
   commits_.when_committed([this, connection = sending.connection.id, id = pending.id, from = sending.from,
                            epoch = pending.epoch, number = pending.number](CommitResult result) {
     if (result == CommitResult::Failed) {
-      // It is executed, and a later commit will save it. When it comes again, only the answer is missing.
+      // It is executed, and a later commit saves its changes. When it is repeated, only the answer is missing.
       if (AgentState* sender = agents_.find(from.value())) sender->sent_ids->executed.add(id);
       forget_id(from, id, epoch, number);
     }
-    ConnectionState* asker = connections_.find(connection);
-    if (asker == nullptr || !asker->wants_answers()) return;
+    ConnectionState* client = connections_.find(connection);
+    if (client == nullptr || !client->wants_answers()) return;
     if (result == CommitResult::Done)
-      connections_.send_new(*asker, MessageType::Ack, protocol::write_ack(id));
+      connections_.send_new(*client, MessageType::Ack, protocol::write_ack(id));
     else
-      refuse(*asker, id, NackCode::Storage, "it could not be stored; try again", kStorageRetryMs);
+      refuse(*client, id, NackCode::Storage, "it could not be stored; try again", kStorageRetryMs);
   });
 }
 
@@ -202,8 +202,8 @@ void SendReplies::restore(const records::WorkspaceState& snapshot) {
 }
 
 bool SendReplies::is_using(const AgentState& agent) const {
-  const auto last_used = std::max(agent.record.last_seen, agent.session ? agent.session->ended : 0);
-  return !agent.sent_ids->recent.empty() && last_used >= context_.wall() - kIdsKeptMs;
+  const auto last_used = std::max(agent.record->last_seen, agent.session ? agent.session->ended : 0);
+  return !agent.sent_ids->recent.empty() && last_used >= context_.wall() - kIdRetentionMs;
 }
 
 }  // namespace relay::broker

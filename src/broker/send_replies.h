@@ -1,4 +1,4 @@
-/// The replies to a SEND: ACK once it is stored, NACK with the reason, and the same again when the SEND comes again.
+/// The replies to a SEND: ACK once it is stored, NACK with the reason, and the same reply when the SEND is repeated.
 ///
 /// Invariant: every SEND is answered. Clients that do not understand NACK get a non-fatal ERROR.
 /// Threading: the broker's.
@@ -23,11 +23,11 @@ class SendReplies final : public NameUser {
 
   void restore(const records::WorkspaceState& snapshot);
 
-  /// Answers a SEND that was answered before. First of all checks: a refusal must count its outbox number.
+  /// Answers a SEND that was answered before. The first of all checks: a refusal must count its outbox number.
   bool already_answered(SendContext& sending);
   /// The same request under another id.
   [[nodiscard]] bool is_duplicate_key(const SendContext& sending) const;
-  /// A SEND to the broker itself whose answer was lost with a failed commit comes again.
+  /// A repeated SEND to the broker itself, whose answer was lost with a failed commit.
   [[nodiscard]] bool was_executed(const SendContext& sending) const;
 
   void refuse(SendContext& sending, protocol::NackCode code, std::string_view message, std::int64_t retry_after_ms = 0);
@@ -40,12 +40,12 @@ class SendReplies final : public NameUser {
   /// The message is being stored: its id counts as used.
   void remember(SendContext& sending, PendingSend& pending);
   void remember_key(const SendContext& sending, const std::string& idempotency_key);
-  /// The commit of the message failed: the same id and key may come again.
+  /// The commit of the message failed: the same id and key may be sent again.
   void forget(const PendingSend& send);
-  /// For a SEND that becomes something other than a message: its answer, once that is committed.
+  /// Answers a SEND that is no message to an agent, once its changes are committed.
   void acknowledge_when_saved(SendContext& sending);
 
-  /// What it repeats would be taken for new once its ids are forgotten.
+  /// Without these ids a repeated message would be accepted as new.
   [[nodiscard]] bool is_using(const AgentState& agent) const override;
 
  private:

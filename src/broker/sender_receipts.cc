@@ -13,8 +13,8 @@ using records::Proof;
 
 namespace {
 
-constexpr std::size_t kMaxWatchedMessages = 4'096;
-constexpr std::size_t kMaxFollowed = 256;
+constexpr std::size_t kMaxAwaitedMessages = 4'096;
+constexpr std::size_t kMaxDelivered = 256;
 
 ReceiptStatus status_of(DeliveryState state) {
   switch (state) {
@@ -34,7 +34,7 @@ ReceiptStatus status_of(DeliveryState state) {
 }  // namespace
 
 void SenderReceipts::await(ConnectionState& sender, const PendingSend& sent) {
-  if (sender.awaited->count >= kMaxWatchedMessages) return;
+  if (sender.awaited->count >= kMaxAwaitedMessages) return;
   auto& awaited = awaited_[sent.message->key];
   awaited = {.connection = sender.id, .id = sent.id, .open = {}, .steps = sent.steps};
   ++sender.awaited->count;
@@ -52,7 +52,7 @@ void SenderReceipts::send(Key message, const records::ChangeDelivery& entry, std
   const bool ends = records::is_final(entry.state);
   const bool may_be_seen = awaited.steps && entry.state == DeliveryState::Delivered && entry.proof < Proof::Seen;
   ConnectionState* sender = connections_.find(awaited.connection);
-  if (sender != nullptr && sender->speaks() && (ends || awaited.steps)) {
+  if (sender != nullptr && sender->is_open() && (ends || awaited.steps)) {
     const bool proven = entry.state == DeliveryState::Delivered || entry.state == DeliveryState::Accepted;
     connections_.send_new(*sender, MessageType::Receipt,
                           protocol::write_receipt({.status = status_of(entry.state),
@@ -77,12 +77,12 @@ void SenderReceipts::send(Key message, const records::ChangeDelivery& entry, std
     awaited.open.erase(open);
   }
   if (awaited.open.empty()) return end(found);
-  // Only a better proof can still come. It is awaited as long as there is room.
-  if (sender == nullptr || awaited.delivered.size() < awaited.open.size() || std::exchange(awaited.followed, true))
+  // Only a better proof is still possible. It is awaited as long as there is room.
+  if (sender == nullptr || awaited.delivered.size() < awaited.open.size() || std::exchange(awaited.all_delivered, true))
     return;
   auto& delivered = sender->awaited->delivered;
   delivered.push_back(message);
-  if (delivered.size() <= kMaxFollowed) return;
+  if (delivered.size() <= kMaxDelivered) return;
   const auto oldest = awaited_.find(delivered.front());
   delivered.pop_front();
   if (oldest != awaited_.end() && oldest->second.connection == sender->id) end(oldest);

@@ -1,7 +1,7 @@
-/// Receipts that senders asked for: which sent messages have deliveries without an end.
+/// Receipts that senders requested: the sent messages with deliveries that are not final.
 ///
-/// Bounds: kMaxWatchedMessages per connection. Of delivered messages that may still be seen, the newest kMaxFollowed per
-///   connection are followed.
+/// Bounds: kMaxAwaitedMessages per connection, and of delivered messages that may still be seen the newest
+///   kMaxDelivered.
 /// Threading: the broker's.
 #pragma once
 
@@ -21,7 +21,7 @@ class SenderReceipts {
 
   [[nodiscard]] bool is_awaited(Key message) const { return awaited_.contains(message); }
   void await(ConnectionState& sender, const PendingSend& sent);
-  /// A RECEIPT to the sender that awaits it.
+  /// Sends RECEIPT to the sender that awaits it, if any.
   void send(Key message, const records::ChangeDelivery& entry, std::optional<protocol::NackCode> code = {});
   /// The recipient was removed; its deliveries are cancelled.
   void cancel_deliveries_to(const AgentName& agent, WallMs at);
@@ -31,10 +31,10 @@ class SenderReceipts {
   struct Awaited {
     ConnectionId connection;
     std::string id;
-    std::map<Key, AgentName> open;  // deliveries without an end yet
-    bool steps = false;             // a receipt for every change, not only for the end
+    std::map<Key, AgentName> open;  // deliveries that are not final, or may still be seen
+    bool steps = false;             // a receipt for every change, not only for the final one
     std::set<Key> delivered = {};   // of the open ones, those that may still be seen
-    bool followed = false;          // all of the open ones are delivered
+    bool all_delivered = false;     // all open ones may still be seen
   };
   using Table = std::map<Key, Awaited>;  // by message
   void end(Table::iterator awaited);

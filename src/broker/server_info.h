@@ -1,4 +1,4 @@
-/// What the broker reports about its surroundings in STATUS, HEALTH and METRICS. The probes read the machine.
+/// What the broker reports about its process and machine in STATUS, HEALTH and METRICS.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +26,22 @@ struct ServerInfo {
   std::string version;
   std::string storage_driver;
   bool persistent = false;
-  std::string damage = {};            // of the store: a sentence; empty: none was found
-  std::uint64_t lost_messages = 0;    // by that, at most
-  std::uint64_t refused_changes = 0;  // acknowledged ones that the store refuses and keeps for its next opening
-  std::string durability = {};        // what an accepted message survives: `power` or `process`; empty: neither
+  std::string damage = {};            // of the store, one sentence; empty: none was found
+  std::uint64_t lost_messages = 0;    // through that damage, at most
+  std::uint64_t refused_changes = 0;  // acknowledged changes that the store refuses; retried when it is opened again
+  std::string durability = {};        // the failures that an accepted message survives: `power`, `process` or empty
   std::function<ProcessUsage(std::int32_t pid)> process_usage = {};
   std::function<MachineUsage()> machine_usage = {};
-  std::string system_token = {};           // shown by the daemon's own programs; empty: no token is valid
+  std::string system_token = {};           // sent by the daemon's own programs; empty: no token is valid
   std::optional<SteadyTime> started = {};  // of the daemon; without it the broker's own start counts
 };
 
-/// Damage of the store that was found after its opening.
+/// Damage of the store that was found after it was opened.
 struct StoreDamage {
-  std::string finding;                  // which file, what is wrong, the next step
-  std::string reason;                   // the same with what is lost, where that is known
+  std::string finding;                  // the file, the damage, the next step
+  std::string reason;                   // the same with the losses, if counted
   std::uint64_t lost_messages = 0;      // at most
-  std::uint64_t refused_changes = 0;    // in all
+  std::uint64_t refused_changes = 0;    // in total
   std::vector<std::string> files = {};  // that were quarantined
 };
 

@@ -1,4 +1,4 @@
-// How a session ends: BYE, a lost connection, or the record that its host left.
+// The end of a session: BYE, a lost connection, or the record that its host left.
 #include <algorithm>
 
 #include "base/format.h"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kLost = "the connection was lost and did not return";
 
-/// After a loss, until the record of the session's end is looked for. Connections of that host that still wait to be
-/// accepted come first: one of them may resume the session and say BYE itself.
+/// The delay from a lost connection to the search for a record of the session's end. Connections of that host that are
+/// not accepted yet come first: one of them may resume the session and send BYE.
 constexpr Millis kRecordDelay{2'000};
 
 SessionEnding ending_of(const protocol::Bye& bye) {
@@ -38,34 +38,35 @@ void Sessions::on_bye(ConnectionState& connection, const protocol::Envelope& env
   const auto bye = protocol::parse_bye(envelope.payload);
   if (!bye) parts_.connections.send_error(connection, ErrorCode::BadRequest, bye.error().message());
   AgentState* agent = connection.phase == Phase::Active && !connection.query_only
-                          ? parts_.agents.find(connection.agent.value())
+                          ? parts_.agents.find(connection.agent->value())
                           : nullptr;
   parts_.connections.send_new(connection, MessageType::Bye, "{}");
-  close(connection, "it said BYE");
+  close(connection, "it sent BYE");
   if (agent != nullptr && !agent->connected()) end_session(*agent, ending_of(bye.value_or(protocol::Bye{})));
 }
 
 void Sessions::end_session(AgentState& agent, SessionEnding ending) {
   if (!agent.session || agent.session->ended != 0) return;
-  if (auto release = std::exchange(agent.releasing, {}))
+  if (auto release = parts_.listener.take_release(agent))
     ending = {.how = events::SessionEnd::Released,
               .by = std::move(release->by),
               .detail = std::move(release->reason),
               .at = ending.at};
-  parts_.audiences.unindex_session(agent);
+  parts_.audiences.close_session(agent);
   parts_.prompts.end_all(agent);
-  // A clock that was set, or a false report, must not put the end before the start or into the future.
-  agent.session->ended = ending.at == 0 ? parts_.context.wall()
-                                        : std::clamp(ending.at, std::min(agent.session->started, parts_.context.wall()),
-                                                     parts_.context.wall());
+  // A changed clock or a wrong report must not put the end before the start or into the future.
+  records::Session& session = *agent.session.write();
+  session.ended = ending.at == 0
+                      ? parts_.context.wall()
+                      : std::clamp(ending.at, std::min(session.started, parts_.context.wall()), parts_.context.wall());
   if (ending.at != 0) {
-    agent.record.last_seen = std::max(agent.record.last_seen, agent.session->ended);
-    agent.restored_at = 0;  // its end is known after all
+    parts_.agents.set_last_seen(agent, std::max(agent.record->last_seen, session.ended));
+    agent.times.write().restored_at = 0;  // the time of its end is exact
   }
-  if (!ending.lost) agent.session->last_seen = agent.session->ended;
-  if (!ending.lost) agent.record.claim_hash.clear();  // a session that says BYE returns the name
-  parts_.commits.save_eventually(records::PutSession{*agent.session});
-  parts_.commits.save_eventually(records::PutAgent{agent.record});
+  if (!ending.lost) session.last_seen = session.ended;
+  if (!ending.lost) parts_.agents.set_claim(agent, {});  // a session that sends BYE releases the name
+  parts_.commits.save_eventually(records::PutSession{Audiences::session_row(agent)});
+  parts_.commits.save_eventually(records::PutAgent{*agent.record});
   if (ending.how == events::SessionEnd::Released)
     record_release(parts_.event_log, agent.name(), agent.session->id, {ending.by, ending.detail});
   parts_.commits.save_eventually(end_event(agent, ending));
@@ -91,8 +92,8 @@ void Sessions::arm_grace(AgentState& agent, Millis grace) {
   if (!armed) parts_.context.arm(first, {.kind = TimerKind::SessionGrace, .name = agent.name().value()});
 }
 
-/// The first call is early, for the record that its host may have left. The timer of an earlier loss may fire during a later
-/// one. Both times it is armed again for the rest of the grace.
+/// The first call is early, to find a record that its host may have left. The timer of an earlier loss may also fire
+/// during a later one. In both cases it is armed again for the rest of the grace.
 void Sessions::on_grace_timer(AgentState& agent) {
   const auto due = std::exchange(agent.lease->grace_due, {});
   if (!due || agent.connected() || agent.removing || !agent.session || agent.session->ended != 0) return;
@@ -120,8 +121,8 @@ void Sessions::on_ended_sessions(const std::vector<protocol::EndedSession>& foun
   for (const ConnectionId id : std::exchange(awaiting_ended_, {})) {
     ConnectionState* waiting = parts_.connections.find(id);
     if (waiting == nullptr || waiting->phase != Phase::Opening) continue;
-    waiting->phase = Phase::AwaitingHello;
-    waiting->handshake->ended_known = true;
+    parts_.connections.set_phase(*waiting, Phase::AwaitingHello);
+    waiting->handshake->ended_read = true;
     handle_held(id);
   }
 }
@@ -134,7 +135,7 @@ void Sessions::end_by_record(const protocol::EndedSession& ended) {
     return parts_.commits.when_saved(
         [this, session = SessionId{ended.session}] { parts_.context.emit(ForgetEndedSession{session}); },
         records::CommitMode::Piggyback);
-  if (agent->connected() || agent->removing) return;  // a connected session says BYE itself
+  if (agent->connected() || agent->removing) return;  // a connected session sends BYE itself
   parts_.agent_events.accept_unsent(*agent, ended.events);
   parts_.context.log(WriteLog::Level::Info, format("{} ended while it was not connected", agent->name().value()));
   end_session(*agent, ending_of(ended.bye));
@@ -145,20 +146,20 @@ void Sessions::detach(ConnectionState& connection) {
   parts_.subscriptions.on_closed(connection);
   parts_.blocking.close_all_of(connection);
   parts_.receipts.forget(connection);
-  AgentState* agent = connection.query_only || connection.agent.value().empty()
+  AgentState* agent = connection.query_only || connection.agent->value().empty()
                           ? nullptr
-                          : parts_.agents.find(connection.agent.value());
-  if (agent == nullptr || std::erase(agent->connections, connection.id) == 0 || agent->connected()) return;
+                          : parts_.agents.find(connection.agent->value());
+  if (agent == nullptr || std::erase(agent->connections.write(), *connection.id) == 0 || agent->connected()) return;
   parts_.settlement.cancel_requested(*agent);
   agent->mailbox.disconnect();
   parts_.late_receipts.on_disconnected(*agent);
-  agent->lost_at = parts_.context.steady();
-  agent->lost_pid = connection.peer.pid;
-  agent->record.last_seen = parts_.context.wall();
-  if (agent->session) agent->session->last_seen = parts_.context.wall();
+  agent->times.write().lost_at = parts_.context.steady();
+  agent->times.write().lost_pid = connection.peer->pid;
+  parts_.agents.set_last_seen(*agent, parts_.context.wall());
+  if (agent->session) agent->session.write()->last_seen = parts_.context.wall();
   arm_grace(*agent, Millis{parts_.context.limits().session_grace_ms});
   if (connection.phase == Phase::Active) {
-    parts_.commits.save_eventually(records::PutAgent{agent->record});
+    parts_.commits.save_eventually(records::PutAgent{*agent->record});
     parts_.event_log.record(events::AgentStatus{.state = "offline"}, *agent);
     parts_.channels.trigger_shadows(agent->name(), "SESSION_END");
     parts_.context.emit(RosterChanged{});
@@ -173,11 +174,12 @@ void record_release(EventLog& event_log, const AgentName& name, const SessionId&
 }
 
 void send_pause_state(Connections& connections, const AgentState& agent) {
-  for (const ConnectionId id : agent.connections) {
+  for (const ConnectionId id : *agent.connections) {
     ConnectionState* connection = connections.find(id);
-    if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities.pause)
-      connections.send_new(*connection, MessageType::Pause,
-                           protocol::write_pause({.paused = agent.record.paused, .reason = agent.record.pause_reason}));
+    if (connection != nullptr && connection->phase == Phase::Active && connection->capabilities->pause)
+      connections.send_new(
+          *connection, MessageType::Pause,
+          protocol::write_pause({.paused = agent.record->paused, .reason = agent.record->pause_reason}));
   }
 }
 

@@ -13,8 +13,8 @@ using protocol::MessageType;
 
 namespace {
 
-/// After a start of the daemon every session has this time to return, however short the grace is: the longest pause of a
-/// client between two attempts to connect is 34.5 s.
+/// After a start of the daemon every session has at least this time to reconnect: a client pauses for up to 34.5 s
+/// between two attempts.
 constexpr Millis kRestartGrace{45'000};
 
 }  // namespace
@@ -26,13 +26,13 @@ void Sessions::restore(records::WorkspaceState& snapshot) {
     AgentState* agent = parts_.agents.find(session.agent.value());
     // The newest session counts; an older one that was never ended has been superseded.
     if (agent == nullptr || (agent->session && agent->session->started > session.started)) continue;
-    if (agent->session) parts_.audiences.unindex_session(*agent);
-    agent->session = std::move(session);
+    parts_.audiences.open_session(*agent, {std::exchange(session.topics, {}), std::exchange(session.shadows, {})});
+    agent->session.write() = std::move(session);
     agent->lease->session_saved = true;
-    agent->lost_at = parts_.context.steady();  // its grace starts again: the daemon was away, not the session
-    const bool was_connected = agent->record.last_seen <= agent->session->last_seen;  // see mark_reconnected
-    if (was_connected) agent->restored_at = parts_.context.wall();
-    parts_.audiences.index_session(*agent);
+    auto& times = agent->times.write();
+    times.lost_at = parts_.context.steady();  // its grace starts again: the daemon was down, not the session
+    const bool was_connected = agent->record->last_seen <= agent->session->last_seen;  // see mark_reconnected
+    if (was_connected) times.restored_at = parts_.context.wall();
     arm_grace(*agent, std::max(Millis{parts_.context.limits().session_grace_ms}, kRestartGrace));
   }
   find_ended_sessions();
@@ -56,23 +56,23 @@ void Sessions::on_handshake_timeout(ConnectionState& connection) {
   if (connection.phase != Phase::AwaitingHello) return;
   parts_.connections.send_error(
       connection, ErrorCode::Timeout,
-      format("no HELLO within {} ms; connect again and say HELLO", parts_.context.limits().handshake_ms), Fatal::Yes);
+      format("no HELLO within {} ms; connect again and send HELLO", parts_.context.limits().handshake_ms), Fatal::Yes);
   close(connection, "no HELLO");
 }
 
 void Sessions::poll_heartbeat(ConnectionState& connection, SteadyTime due) {
   if (connection.phase != Phase::Active) return;
   if (parts_.connections.poll_heartbeat(connection, due) == Connections::Liveness::Alive) return;
-  parts_.context.log(WriteLog::Level::Info, format("{} is silent for {} ms and is let go", connection.agent.value(),
+  parts_.context.log(WriteLog::Level::Info, format("{} was silent for {} ms; closing it", connection.agent->value(),
                                                    2 * parts_.context.limits().heartbeat_ms));
-  parts_.connections.send_error(connection, ErrorCode::Timeout, "no sign of life; connect again", Fatal::No);
-  close(connection, "no sign of life");
+  parts_.connections.send_error(connection, ErrorCode::Timeout, "heartbeat timeout; connect again", Fatal::No);
+  close(connection, "heartbeat timeout");
 }
 
 void Sessions::close(ConnectionState& connection, std::string reason) {
   if (connection.phase == Phase::Closing) return;
   detach(connection);
-  connection.phase = Phase::Closing;
+  parts_.connections.set_phase(connection, Phase::Closing);
   connection.handshake->held.clear();
   parts_.context.emit(Close{connection.id, After::Flush, std::move(reason)});
 }
@@ -80,7 +80,7 @@ void Sessions::close(ConnectionState& connection, std::string reason) {
 void Sessions::on_disconnect(ConnectionState& connection, std::string_view reason) {
   if (connection.phase == Phase::Closing) return;
   if (connection.phase == Phase::Active && !connection.query_only)
-    parts_.context.log(WriteLog::Level::Info, format("{} left: {}", connection.agent.value(), reason));
+    parts_.context.log(WriteLog::Level::Info, format("{} left: {}", connection.agent->value(), reason));
   detach(connection);
 }
 
@@ -91,7 +91,7 @@ void Sessions::shut_down(std::string_view reason) {
 }
 
 void Sessions::send_bye_to_all(const std::string& reason) {
-  text::JsonWriter payload;  // without `end`: no session ends by it
+  text::JsonWriter payload;  // without `end`: it ends no session
   payload.field("reason", reason);
   const auto bye = payload.take();
   std::vector<ConnectionId> open;

@@ -1,7 +1,7 @@
-/// HELLO and RESUME: who may have a name, and how a session begins, comes back and ends.
+/// Sessions: HELLO, RESUME and BYE; which connection owns a name; start, resume and end of a session.
 ///
-/// Invariants: an agent name has one living owner (users may have several windows); a session ends once; the frames of one connection
-///   are handled in order, so those that come while it is opened are held.
+/// Invariants: an agent name has one live owner (users may have several windows); a session ends once; the frames of
+///   one connection are handled in order, so those that arrive while it is opened are held.
 /// Threading: the broker's.
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace relay::broker {
 
-/// A part that acts when sessions begin and end.
+/// A part that acts when sessions start and end.
 class SessionListener {
  public:
   virtual ~SessionListener() = default;
@@ -31,6 +31,8 @@ class SessionListener {
   virtual void on_session_opening(const AgentState& agent) = 0;
   /// The last connection of the agent has closed.
   virtual void on_disconnected(const std::string& name) = 0;
+  /// The RELEASE of the agent that is being executed, if any; the session ends by it.
+  virtual std::optional<Release> take_release(AgentState& agent) = 0;
 };
 
 /// Handles the frames of a connection, also those that were held while it was opened.
@@ -40,12 +42,12 @@ class FrameHandler {
   virtual void handle_frame(ConnectionState& connection, std::string_view frame) = 0;
 };
 
-/// How a session ended, as reported by the party that noticed.
+/// The end of a session.
 struct SessionEnding {
   events::SessionEnd how{};
-  std::string by = {};  // who released it
+  std::string by = {};  // the user or agent that released it
   std::string detail = {};
-  bool lost = false;  // without BYE: a claim on its name stays
+  bool lost = false;  // without BYE: the claim on its name stays
   WallMs at = 0;      // as its host reports; 0: now
 };
 
@@ -78,16 +80,16 @@ class Sessions {
 
   void restore(records::WorkspaceState& snapshot);
 
-  // connections.
+  // sessions.cc
   void on_connect(ConnectionId id, PeerProcess peer);
   void on_disconnect(ConnectionState& connection, std::string_view reason);
-  /// The frame waits until the connection is open; false: it can be handled now.
+  /// Holds the frame until the connection is open; false: it can be handled now.
   bool hold_frame(ConnectionState& connection, std::string_view frame);
   void on_handshake_timeout(ConnectionState& connection);
   void poll_heartbeat(ConnectionState& connection, SteadyTime due);
-  /// The last frames, then the close; the connection leaves its agent at once.
+  /// Flushes the frames and closes the connection, which leaves its agent at once.
   void close(ConnectionState& connection, std::string reason);
-  /// Says BYE to everyone once everything is committed. New connections are closed at once.
+  /// Sends BYE to every connection once everything is committed. New connections are closed at once.
   void shut_down(std::string_view reason);
 
   // handshake.cc
@@ -108,7 +110,6 @@ class Sessions {
   AgentState* agent_for(ConnectionState& connection, const protocol::Hello& hello);
   bool take_name(ConnectionState& newcomer, AgentState& agent, bool entitled);
   void resume_by_hello(ConnectionState& connection, AgentState& agent, const protocol::Hello& hello);
-  void update_record(AgentState& agent, const protocol::Hello& hello);
   void open_session(ConnectionState& connection, AgentState& agent, const protocol::Hello& hello,
                     std::string earlier_claim);
   void open_when_saved(ConnectionState& connection, AgentState& agent, std::string earlier_claim);
@@ -132,11 +133,11 @@ class Sessions {
   std::string store_id_;
   bool shutting_down_ = false;
   bool finding_ended_ = false;                // records of ended sessions were requested
-  std::vector<std::string> grace_over_;       // agents whose session ends unless a record says otherwise
-  std::vector<ConnectionId> awaiting_ended_;  // their HELLO waits for these records
+  std::vector<std::string> grace_over_;       // agents whose session ends as crashed unless there is a record of it
+  std::vector<ConnectionId> awaiting_ended_;  // whose HELLO is held until these records are read
 };
 
-/// The user or an agent released it.
+/// Records that the user or an agent released the agent.
 void record_release(EventLog& event_log, const AgentName& name, const SessionId& session, const Release& release);
 /// PAUSE, with the present state, to every connection of the agent that understands it.
 void send_pause_state(Connections& connections, const AgentState& agent);

@@ -14,7 +14,7 @@ using records::Proof;
 
 namespace {
 
-constexpr std::size_t kMaxSettled = 64;  // deliveries of an agent that may still be seen
+constexpr std::size_t kMaxSettled = 64;  // per agent
 
 Proof parse_proof(std::string_view name) {
   for (const Proof proof : {Proof::Written, Proof::Submitted, Proof::Seen}) {
@@ -45,7 +45,7 @@ std::optional<DeliveryState> end_of(const AgentState& agent, const protocol::Rec
   if (protocol::keeps_delivery(receipt) || protocol::returns_delivery(receipt)) return std::nullopt;
   switch (receipt.status) {
     case ReceiptStatus::Delivered:
-      // A session that brings messages to an agent must prove their arrival; one that is the agent need not.
+      // A session that delivers to an agent outside it must prove the arrival; a session that is the agent need not.
       if (agent.session->capabilities.queue && parse_proof(receipt.proof) < Proof::Submitted) return std::nullopt;
       return DeliveryState::Delivered;
     case ReceiptStatus::InDoubt: return DeliveryState::InDoubt;
@@ -63,12 +63,12 @@ bool Settlement::apply(AgentState& agent, Key key, const protocol::Receipt& rece
   records::ChangeDelivery entry = history_entry_of(key, receipt);
   const auto end = end_of(agent, receipt);
   if (!end && protocol::returns_delivery(receipt)) {
-    const InFlight given = *agent.mailbox.finish(key);
-    take_returned(agent, given, [&] {
+    const InFlight returned = *agent.mailbox.finish(key);
+    take_returned(agent, returned, [&] {
       if (receipt.status == ReceiptStatus::Failed)
-        retry_later(agent, given, std::move(entry), 0);
+        retry_later(agent, returned, std::move(entry), 0);
       else
-        defer(agent, given, std::move(entry), receipt.available_at);
+        defer(agent, returned, std::move(entry), receipt.available_at);
     });
   } else if (!end) {
     if (receipt.status == ReceiptStatus::Deferred) entry.state = DeliveryState::Deferred;
@@ -84,21 +84,21 @@ bool Settlement::apply(AgentState& agent, Key key, const protocol::Receipt& rece
 
 bool Settlement::upgrade_proof(AgentState& agent, Key key, const protocol::Receipt& receipt) {
   auto& settled = agent.settlement->settled;
-  const auto known = std::ranges::find(settled, key, &SettledDelivery::delivery);
-  if (known == settled.end()) return false;
+  const auto found = std::ranges::find(settled, key, &SettledDelivery::delivery);
+  if (found == settled.end()) return false;
   auto entry = history_entry_of(key, receipt);
-  if (receipt.status != ReceiptStatus::Delivered || entry.proof <= known->proof) return true;
-  known->proof = entry.proof;
+  if (receipt.status != ReceiptStatus::Delivered || entry.proof <= found->proof) return true;
+  found->proof = entry.proof;
   entry.state = DeliveryState::Delivered;
   const bool seen = entry.proof == Proof::Seen;
-  history_.record(agent, heading_of(known->message, known->from, agent.name()), std::move(entry));
-  if (seen) settled.erase(known);
+  history_.record(agent, heading_of(found->message, found->from, agent.name()), std::move(entry));
+  if (seen) settled.erase(found);
   return true;
 }
 
-/// The session has it: it is not sent again on this connection, and stays in flight until the next receipt.
+/// The session has the delivery: it is not resent on this connection, and stays in flight until the next receipt.
 void Settlement::keep(AgentState& agent, InFlight& item, records::ChangeDelivery entry) {
-  item.resend_at = SteadyTime::max();
+  item.stop_resending();
   auto& delivery = item.outbound.delivery;
   if (entry.state != DeliveryState::Deferred) entry.state = DeliveryState::Accepted;
   entry.proof = std::max(entry.proof, delivery.proof);
@@ -106,18 +106,6 @@ void Settlement::keep(AgentState& agent, InFlight& item, records::ChangeDelivery
   delivery.state = entry.state;
   delivery.proof = entry.proof;
   if (changed) history_.record(agent, item.outbound.message, std::move(entry));
-}
-
-void Settlement::count_sent(const AgentName& sender) {
-  AgentState* agent = agents_.find(sender.value());
-  if (agent == nullptr) return;
-  ++agent->sent;
-  counts_changed_ = true;
-}
-
-void Settlement::count_received(AgentState& agent) {
-  ++agent.received;
-  counts_changed_ = true;
 }
 
 void Settlement::settle(AgentState& agent, Key key) {
@@ -130,30 +118,30 @@ void Settlement::settle(AgentState& agent, Key key) {
 void Settlement::complete(AgentState& agent, const InFlight& item, records::ChangeDelivery entry) {
   const auto& delivery = item.outbound.delivery;
   settle(agent, delivery.key);
-  count_received(agent);
+  agents_.count_received(agent);
   streams_.acknowledged(item.outbound.message->topic, item.outbound.message->from, agent.name(), delivery.lane,
                         delivery.seq);
   entry.proof = std::max(entry.proof, delivery.proof);
-  if (entry.proof < Proof::Seen && agent.session && agent.session->capabilities.modes) {  // others report no more
+  if (entry.proof < Proof::Seen && agent.session && agent.session->capabilities.modes) {  // others report no proof
     auto& settled = agent.settlement->settled;
     settled.push_back({delivery.key, entry.proof, delivery.message, delivery.from});
     if (settled.size() > kMaxSettled) settled.pop_front();
   }
   entry.state = DeliveryState::Delivered;
-  agent.thread = item.outbound.message->thread;
+  agent.thread.write() = item.outbound.message->thread;
   history_.record(agent, item.outbound.message, std::move(entry));
 }
 
 void Settlement::end_delivery(AgentState& agent, const OutboundDelivery& outbound, DeliveryState state,
                               records::ChangeDelivery entry) {
   settle(agent, outbound.delivery.key);
-  if (state == DeliveryState::Delivered) count_received(agent);
+  if (state == DeliveryState::Delivered) agents_.count_received(agent);
   entry.state = state;
   entry.proof = std::max(entry.proof, outbound.delivery.proof);
   history_.record(agent, outbound.message, std::move(entry));
 }
 
-/// A delivery that the session returned ends if its cancellation was requested; else it comes again.
+/// A delivery that the session returned ends if its cancellation was requested; else it is deferred.
 template <class Again>
 void Settlement::take_returned(AgentState& agent, const InFlight& item, Again again) {
   const auto cancel = agent.settlement->cancels.find(item.outbound.delivery.key);
@@ -180,7 +168,7 @@ void Settlement::retry_later(AgentState& agent, const InFlight& item, records::C
   defer(agent, item, std::move(entry), context_.wall() + pause);
 }
 
-/// Its session does not have it any more, and it comes again at that time.
+/// The session does not have it any more; it is requeued at that time.
 void Settlement::defer(AgentState& agent, const InFlight& item, records::ChangeDelivery entry, WallMs until) {
   entry.state = DeliveryState::Deferred;
   entry.hold = Hold::Time;
@@ -190,7 +178,7 @@ void Settlement::defer(AgentState& agent, const InFlight& item, records::ChangeD
   unseen_.add(DeliveryChange::Deferred, entry.key);
   const WallMs at = entry.available_at;
   history_.record(agent, item.outbound.message, std::move(entry));
-  commits_.when_saved([this, at] { due_timer_.arm(at); });  // before that the store would not find it
+  commits_.when_saved([this, at] { due_timer_.arm(at); });  // until then a query would not find it
 }
 
 void Settlement::apply_nack(AgentState& agent, const InFlight& item, const protocol::Nack& nack) {

@@ -1,4 +1,4 @@
-/// What becomes of a delivery once its session has it: it stays, comes again later, or ends.
+/// Applies receipts of the session that has a delivery: the delivery stays with it, is deferred, or ends.
 ///
 /// Invariants: a delivery is settled once; every change is a history entry.
 /// Threading: the broker's.
@@ -27,30 +27,25 @@ class Settlement {
         history_{history},
         due_timer_{due_timer} {}
 
-  /// About a delivery in flight. True when the agent's window may have room now.
+  /// A receipt about a delivery in flight. True when the agent's window may have room now.
   bool apply(AgentState& agent, Key key, const protocol::Receipt& receipt);
   /// The session refused a delivery that was in flight.
   void apply_nack(AgentState& agent, const InFlight& item, const protocol::Nack& nack);
-  /// A delivery that ended well, a moment ago, may turn out to have been seen; false: it is not one of those.
+  /// A recently delivered delivery may get a better proof; false: it is not one of those.
   bool upgrade_proof(AgentState& agent, Key key, const protocol::Receipt& receipt);
 
   /// Delivered.
   void complete(AgentState& agent, const InFlight& item, records::ChangeDelivery entry);
-  /// Ended otherwise.
+  /// Ended in another state.
   void end_delivery(AgentState& agent, const OutboundDelivery& delivery, records::DeliveryState state,
                     records::ChangeDelivery entry);
-  /// Nothing further happens to it by itself.
+  /// Removes the delivery from the counts and tables of the agent; it is final.
   void settle(AgentState& agent, Key key);
 
   void request_cancel(AgentState& agent, Key key, std::string reason, OutboundDelivery delivery);
-  /// The session left without an answer to these requests. It is told when it returns, and may know better.
+  /// The session disconnected without an answer to these requests: their deliveries are cancelled. The session gets
+  /// CANCEL when it reconnects, and may still report another outcome.
   void cancel_requested(AgentState& agent);
-
-  /// A message that is committed, and a delivery that became Delivered: the store counts the same.
-  void count_sent(const AgentName& sender);
-  void count_received(AgentState& agent);
-  /// Has a count changed since the last call?
-  bool take_counts_changed() { return std::exchange(counts_changed_, false); }
 
  private:
   void keep(AgentState& agent, InFlight& item, records::ChangeDelivery entry);
@@ -66,12 +61,11 @@ class Settlement {
   UnseenChanges& unseen_;
   DeliveryHistory& history_;
   DueTimer& due_timer_;
-  bool counts_changed_ = false;
 };
 
-/// A receipt as the history entry that it makes.
+/// The history entry of a receipt.
 records::ChangeDelivery history_entry_of(Key key, const protocol::Receipt& receipt);
-/// The state that a receipt ends the delivery in, if it does.
+/// The final state that the receipt gives the delivery, if any.
 std::optional<records::DeliveryState> end_of(const AgentState& agent, const protocol::Receipt& receipt);
 
 }  // namespace relay::broker

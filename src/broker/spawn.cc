@@ -1,4 +1,4 @@
-// SPAWN once it is allowed: the host is started, the task becomes a message.
+// An allowed SPAWN: the host is started, the task becomes a message.
 #include <algorithm>
 
 #include "base/format.h"
@@ -29,25 +29,25 @@ std::string as_message(std::string_view task) {
 
 }  // namespace
 
-std::string shown_task(std::string_view task) {
+std::string task_summary(std::string_view task) {
   std::size_t end = 0;
-  std::string shown;
+  std::string summary;
   for (std::size_t characters = 0; characters < kMaxTaskLength && end < task.size(); ++characters) {
     const std::size_t begin = end;
     text::next_code_point(task, end);
     const auto character = task.substr(begin, end - begin);
-    shown += text::has_control_characters(character) ? " " : character;
+    summary += text::has_control_characters(character) ? " " : character;
   }
-  return shown;
+  return summary;
 }
 
 void Workers::start(ConnectionState& connection, const SpawnFrame& frame, protocol::SpawnRequest wanted,
                     SpawnPlace place, std::optional<ClientRequest> approver) {
-  // A session is known by its name; the command line may name another spawner.
+  // A session spawns under its own name; the command line may name another spawner.
   const bool is_named = connection.query_only && !wanted.spawner.empty();
   PendingSpawn starting{.connection = connection.id,
                         .name = wanted.name,
-                        .from = is_named ? AgentName{wanted.spawner} : connection.agent,
+                        .from = is_named ? AgentName{wanted.spawner} : *connection.agent,
                         .session = connection.session,
                         .as_user = authority_.gives_task_as_user(connection, wanted, frame.claim_token),
                         .payload = as_message(wanted.task),
@@ -59,18 +59,19 @@ void Workers::start(ConnectionState& connection, const SpawnFrame& frame, protoc
     reject_approver(approver, wanted.name, *rejected);
     return refuse_spawn(connection, frame.id, wanted.name, *rejected);
   }
-  auto request = begin(connection, frame.id, MessageType::SpawnResult, wanted.name);
+  auto request = open_request(connection, frame.id, MessageType::SpawnResult, wanted.name);
   if (!request)
-    return reject_approver(approver, wanted.name, {NackCode::Busy, "the agent that asked has too many open requests"});
+    return reject_approver(approver, wanted.name,
+                           {NackCode::Busy, "the agent that requested it has too many open requests"});
   if (!starting.payload.empty() && is_named) one_shot_.add(wanted.spawner);
   HostSpec spec{.name = std::move(wanted.name),
-                .words = std::move(wanted.argv),
+                .argv = std::move(wanted.argv),
                 .directory = std::move(wanted.directory),
                 .inside_project = place == SpawnPlace::InsideProject,
                 .spawner = starting.from.value(),
                 .team = std::move(wanted.team),
                 .model = std::move(wanted.model),
-                .task = shown_task(wanted.task),
+                .task = task_summary(wanted.task),
                 .environment = std::move(wanted.environment)};
   const std::uint64_t start = ++last_start_;
   starting_.emplace(start, std::move(starting));
@@ -83,26 +84,26 @@ std::optional<Rejection> Workers::check_spawn(const ConnectionState& connection,
                                               const PendingSpawn& starting, std::string_view claim_token) {
   if (!wanted.shadow_of.empty())
     return Rejection{NackCode::Unsupported,
-                     "an agent is not started as a shadow here; start it, and let it say SHADOW_BIND itself"};
+                     "SPAWN cannot start a shadow; start the agent, and let it send SHADOW_BIND itself"};
   if (auto reason = agents_.confusable_reason(wanted.name); !reason.empty())
     return Rejection{NackCode::BadRequest, std::move(reason)};
-  AgentState* known = agents_.find(wanted.name);
-  if (known != nullptr && known->connected())
+  const AgentState* agent = agents_.find(wanted.name);
+  if (agent != nullptr && agent->connected())
     return Rejection{
         NackCode::NotOwner,
         format("'{}' is connected already; choose another name, or end it first (agent-relay release, /quit in a chat)",
                wanted.name)};
   if (is_starting(wanted.name))
     return Rejection{NackCode::NotOwner, format("'{}' is being started already; choose another name", wanted.name)};
-  if (known != nullptr && known->removing)
+  if (agent != nullptr && agent->removing)
     return Rejection{NackCode::Busy, format("'{}' is being removed; try again in a moment", wanted.name)};
-  const auto own = std::ranges::count(starting_, connection.id, [](const auto& one) { return one.second.connection; });
+  const auto own = std::ranges::count(starting_, *connection.id, [](const auto& one) { return one.second.connection; });
   if (starting_.size() >= context_.limits().max_starting ||
       static_cast<std::size_t>(own) >= context_.limits().max_starting_each)
     return Rejection{NackCode::Busy,
                      format("{} agents are being started already; wait for one of them", starting_.size())};
-  if (known == nullptr && !removal_.has_room_for_name(starting_.size()))
-    return Rejection{NackCode::Busy, format("{} agents are known already; remove one first", agents_.size())};
+  if (agent == nullptr && !removal_.has_room_for_name(starting_.size()))
+    return Rejection{NackCode::Busy, format("the workspace has {} agents already; remove one first", agents_.size())};
   if (starting.payload.empty()) return std::nullopt;
   return check_task(connection, wanted, starting, claim_token);
 }
@@ -110,7 +111,7 @@ std::optional<Rejection> Workers::check_spawn(const ConnectionState& connection,
 /// The task becomes a message to the new agent.
 std::optional<Rejection> Workers::check_task(const ConnectionState& connection, const protocol::SpawnRequest& wanted,
                                              const PendingSpawn& starting, std::string_view claim_token) {
-  const AgentState* known = agents_.find(wanted.name);
+  const AgentState* agent = agents_.find(wanted.name);
   if (starting.from.value() == wanted.name)
     return Rejection{NackCode::BadRequest, format("'{}' cannot give itself a task; choose another name", wanted.name)};
   if (!commits_.is_healthy()) return Rejection{NackCode::Storage, "the task cannot be stored at the moment; try again"};
@@ -118,11 +119,10 @@ std::optional<Rejection> Workers::check_task(const ConnectionState& connection, 
   if (starting.payload.size() > kMaxBytes)
     return Rejection{NackCode::TooLarge, format("a task may have {} bytes, this one has {}; send it as a file",
                                                 kMaxBytes, starting.payload.size())};
-  if (known != nullptr && known->mailbox.pending() >= context_.limits().max_backlog)
-    return Rejection{NackCode::Busy, format("{} messages wait for {} already; choose another name",
-                                            known->mailbox.pending(), wanted.name)};
-  if (!publisher_.has_stream_or_room(starting.from, AgentName{wanted.name}, starting_.size()))
-    return Rejection{NackCode::Busy, format("{} pairs of agents have numbers already", publisher_.stream_count())};
+  if (agent != nullptr && agent->mailbox.pending() >= context_.limits().max_backlog)
+    return Rejection{NackCode::Busy, format("{} has {} pending messages already; choose another name", wanted.name,
+                                            agent->mailbox.pending())};
+  if (auto rejected = publisher_.check_stream(starting.from, AgentName{wanted.name}, starting_.size())) return rejected;
   if (connection.query_only && !wanted.spawner.empty()) return one_shot_.check(connection, wanted.spawner, claim_token);
   return std::nullopt;
 }
@@ -175,7 +175,7 @@ void Workers::on_started(std::uint64_t start, const ClientRequest& request, Resu
   };
   (void)requests_.finish(request);
   if (started.payload.empty()) return finish({});
-  // Nobody repeats the task, so it is stored however many tries that takes. The response follows.
+  // No client repeats the task, so it is retried until it is stored. The response follows.
   const std::size_t charged = client != nullptr ? started.payload.size() : 0;
   if (client != nullptr) budget_.charge(*client, charged, context_.limits().max_remembered_bytes);
   const std::string task_id = post_task(started);
@@ -185,14 +185,14 @@ void Workers::on_started(std::uint64_t start, const ClientRequest& request, Resu
   });
 }
 
-/// The event names the session: at once when the host has said HELLO, else when it does.
+/// The event names the session: it is recorded at once if the host has sent HELLO, else when it does.
 void Workers::record_spawned(const std::string& name, events::AgentSpawned event) {
   if (const AgentState* agent = agents_.find(name); agent != nullptr && agent->connected() && agent->session)
     return event_log_.record(event, *agent);
   std::erase_if(spawned_, [&](const auto& one) {
-    const bool never_came = context_.steady() - one.second.at > kMaxSpawnDelay;
-    if (never_came) event_log_.record(one.second.event, AgentName{one.first}, {});
-    return never_came;
+    const bool too_late = context_.steady() - one.second.at > kMaxSpawnDelay;
+    if (too_late) event_log_.record(one.second.event, AgentName{one.first}, {});
+    return too_late;
   });
   if (spawned_.size() >= kMaxSpawned) return event_log_.record(event, AgentName{name}, {});
   spawned_.insert_or_assign(name, Spawned{std::move(event), context_.steady()});
@@ -201,12 +201,12 @@ void Workers::record_spawned(const std::string& name, events::AgentSpawned event
 void Workers::on_session_opening(const AgentState& agent) {
   const auto spawned = spawned_.extract(agent.name().value());
   if (spawned.empty()) return;
-  const bool came = context_.steady() - spawned.mapped().at <= kMaxSpawnDelay;
-  commits_.change(event_log_.row(spawned.mapped().event, agent.name(), came ? agent.session->id : SessionId{}));
+  const bool in_time = context_.steady() - spawned.mapped().at <= kMaxSpawnDelay;
+  commits_.change(event_log_.row(spawned.mapped().event, agent.name(), in_time ? agent.session->id : SessionId{}));
 }
 
 std::string Workers::post_task(PendingSpawn& started) {
-  AgentState& agent = one_shot_.add(started.name);  // known before HELLO, so that its task is kept for it
+  AgentState& agent = one_shot_.add(started.name);  // it exists before HELLO, so that its task is stored for it
   records::Message message;
   message.from = started.from;
   message.to = started.name;

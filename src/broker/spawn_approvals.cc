@@ -31,38 +31,38 @@ void SpawnApprovals::on_spawn(ConnectionState& connection, const protocol::Envel
   AgentState* const asker = spawning_agent(connection, *wanted);
   if (asker == nullptr)
     return refuse(NackCode::Refused,
-                  "your user is asked only for agents that are connected; ask them to run `agent-relay "
-                  "spawn` themselves");
-  ask_user(*asker, connection, envelope, *std::move(wanted));
+                  "your user can approve this only for a connected agent; ask your user to run `agent-relay spawn`");
+  prompt_user(*asker, connection, envelope, *std::move(wanted));
 }
 
-/// Else it is the user's, or of a program of the user's. The origin says where the process belongs. A session that keeps messages
-/// for an agent (`delivery.queue`) is a host's or an MCP server's, also where the agent was started without agent-relay.
+/// Otherwise it comes from the user or a program of the user. The origin names the agent that the process belongs to. A
+/// session that queues messages for an agent (`delivery.queue`) is a host's or an MCP server's, also where the agent
+/// was started without agent-relay.
 bool SpawnApprovals::is_spawn_by_agent(const ConnectionState& connection) {
-  if (!connection.peer.origin.is_user()) return true;
-  return !connection.query_only && connection.capabilities.queue;
+  if (!connection.peer->origin.is_user()) return true;
+  return !connection.query_only && connection.capabilities->queue;
 }
 
 AgentState* SpawnApprovals::spawning_agent(const ConnectionState& connection, const protocol::SpawnRequest& wanted) {
-  const auto& origin = connection.peer.origin;
+  const auto& origin = connection.peer->origin;
   AgentState* const agent = agents_.find(!origin.agent.empty()   ? origin.agent
                                          : connection.query_only ? wanted.spawner
-                                                                 : connection.agent.value());
+                                                                 : connection.agent->value());
   return agent != nullptr && agent->connected() && agent->session ? agent : nullptr;
 }
 
-void SpawnApprovals::ask_user(AgentState& asker, ConnectionState& connection, const protocol::Envelope& envelope,
-                              protocol::SpawnRequest wanted) {
-  const auto own = std::ranges::count(pending_, connection.id, [](const auto& one) { return one.second.connection; });
+void SpawnApprovals::prompt_user(AgentState& asker, ConnectionState& connection, const protocol::Envelope& envelope,
+                                 protocol::SpawnRequest wanted) {
+  const auto own = std::ranges::count(pending_, *connection.id, [](const auto& one) { return one.second.connection; });
   if (static_cast<std::size_t>(own) >= context_.limits().max_starting_each)
     return workers_.refuse_spawn(
         connection, envelope.id, wanted.name,
-        {NackCode::Busy, format("your user is asked about {} agents already; wait for an answer", own)});
+        {NackCode::Busy, format("{} requests to start an agent are open already; wait for an answer", own)});
   const auto command = command_line_of(wanted);
-  const auto task = shown_task(wanted.task);
+  const auto task = task_summary(wanted.task);
   OpenPrompt prompt;
   prompt.id = format("{}-spawn{}", asker.session->id.value(), ++last_prompt_);
-  prompt.asked_at = context_.wall();
+  prompt.requested_at = context_.wall();
   prompt.spawn = true;
   events::PermissionRequested permission{.request_id = prompt.id,
                                          .tool = "spawn",
@@ -79,11 +79,11 @@ void SpawnApprovals::ask_user(AgentState& asker, ConnectionState& connection, co
   prompts_.open(asker, std::move(prompt), Occurrence::First);
 }
 
-/// The user or one of their rules has decided, or nobody did in time.
+/// The user or a rule of the user has decided, or the prompt has timed out.
 void SpawnApprovals::on_decided(AgentState& asker, OpenPrompt& prompt, const PromptAnswer& answer,
                                 const std::string& by, std::optional<ClientRequest> approver) {
-  const bool approved = answer.verdict == PromptAnswer::Decision::Allow;
-  const bool late = answer.verdict == PromptAnswer::Decision::Timeout;
+  const bool approved = answer.decision == PromptAnswer::Decision::Approve;
+  const bool late = answer.decision == PromptAnswer::Decision::Timeout;
   event_log_.record(
       events::PermissionResolved{.request_id = prompt.id,
                                  .resolution = approved ? events::Resolution::Approved
@@ -97,8 +97,7 @@ void SpawnApprovals::on_decided(AgentState& asker, OpenPrompt& prompt, const Pro
   auto node = pending_.extract(prompt.id);
   ConnectionState* const connection = node.empty() ? nullptr : connections_.find(node.mapped().connection);
   if (connection == nullptr || connection->phase != Phase::Active) {
-    if (approver)
-      prompts_.respond(*approver, Rejection{NackCode::Stale, "the agent that asked does not wait any more"});
+    if (approver) prompts_.respond(*approver, Rejection{NackCode::Stale, "the agent no longer requests this"});
     return;
   }
   const PendingApproval& spawn = node.mapped();
@@ -108,8 +107,8 @@ void SpawnApprovals::on_decided(AgentState& asker, OpenPrompt& prompt, const Pro
   if (approver) prompts_.respond(*approver, std::nullopt);
   workers_.refuse_spawn(
       *connection, spawn.request_id, spawn.wanted.name,
-      {NackCode::Refused, late ? "your user was asked and did not answer; go on without it"
-                               : format("your user said no{}; go on without it",
+      {NackCode::Refused, late ? "your user did not answer in time; continue without it"
+                               : format("your user denied it{}; continue without it",
                                         answer.reason.empty() ? "" : format(" ({})", answer.reason))});
 }
 
@@ -118,7 +117,7 @@ void SpawnApprovals::on_not_opened(const std::string& prompt) {
   ConnectionState* const connection = node.empty() ? nullptr : connections_.find(node.mapped().connection);
   if (connection == nullptr || connection->phase != Phase::Active) return;
   workers_.refuse_spawn(*connection, node.mapped().request_id, node.mapped().wanted.name,
-                        {NackCode::Busy, "your user could not be asked at the moment; try again later"});
+                        {NackCode::Busy, "your user cannot be asked at the moment; try again later"});
 }
 
 void SpawnApprovals::on_disconnected(ConnectionId connection) {

@@ -1,4 +1,4 @@
-/// SPAWN, and the SPAWNs of agents that the user is asked about. docs/security.md gives the reasons.
+/// SPAWN, and the approval of SPAWNs by agents. docs/security.md gives the reasons.
 /// Threading: the broker's.
 #pragma once
 
@@ -28,7 +28,7 @@ class SpawnApprovals final : public SpawnPrompts {
   void use_policy(std::shared_ptr<const SpawnPolicy> policy) { policy_ = std::move(policy); }
 
   void on_spawn(ConnectionState& connection, const protocol::Envelope& envelope);
-  /// The connection is gone, and with it the programs that waited for these answers.
+  /// The connection has closed: the prompts for its SPAWNs are withdrawn.
   void on_disconnected(ConnectionId connection);
 
   void on_decided(AgentState& asker, OpenPrompt& prompt, const PromptAnswer& answer, const std::string& by,
@@ -36,18 +36,18 @@ class SpawnApprovals final : public SpawnPrompts {
   void on_not_opened(const std::string& prompt) override;
 
  private:
-  /// A SPAWN that the user is asked about.
+  /// A SPAWN that the user has not decided yet.
   struct PendingApproval {
     ConnectionId connection;
     AgentName asker;
     std::string request_id;   // of the SPAWN
-    std::string claim_token;  // that came with it
+    std::string claim_token;  // from the same frame
     protocol::SpawnRequest wanted;
   };
   [[nodiscard]] static bool is_spawn_by_agent(const ConnectionState& connection);
   [[nodiscard]] AgentState* spawning_agent(const ConnectionState& connection, const protocol::SpawnRequest& wanted);
-  void ask_user(AgentState& asker, ConnectionState& connection, const protocol::Envelope& envelope,
-                protocol::SpawnRequest wanted);
+  void prompt_user(AgentState& asker, ConnectionState& connection, const protocol::Envelope& envelope,
+                   protocol::SpawnRequest wanted);
 
   Context& context_;
   Connections& connections_;

@@ -7,12 +7,13 @@
 namespace relay::broker {
 namespace {
 
-constexpr std::string_view kPlainLength = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
+constexpr std::string_view kPlainCharacters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
 
 std::string quoted(std::string_view word) {
-  if (!word.empty() && word.find_first_not_of(kPlainLength) == std::string_view::npos) return std::string{word};
+  if (!word.empty() && word.find_first_not_of(kPlainCharacters) == std::string_view::npos) return std::string{word};
   std::string text = "'";
-  for (const char letter : word) text += letter == '\'' ? std::string{R"('\'')"} : std::string{letter};
+  for (const char c : word) text += c == '\'' ? std::string{R"('\'')"} : std::string{c};
   return text + '\'';
 }
 

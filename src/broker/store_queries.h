@@ -1,7 +1,7 @@
-/// Queries of the store. One effect carries any of them, and its result goes to the continuation that was given with it.
+/// Queries of the store. One effect type transports all of them, and each result goes to the continuation of its query.
 ///
-/// A query that answers a client's request: `for_client`. A new one needs a row of records/store_query.h, a frame in
-/// frame_table.cc and the part that writes the response; nothing in between knows it.
+/// `for_client` runs the query of a client's request. A new query needs an alternative in records/store_query.h, a
+/// frame in frame_table.cc and a method that writes the response.
 /// Threading: the broker's.
 #pragma once
 
@@ -41,7 +41,7 @@ class StoreQueries {
                   Then then) {
     if (const auto rejected = requests_.check(connection))
       return connections_.send_error(connection, protocol::ErrorCode::Busy, rejected->message);
-    run(std::move(query), [this, request = requests_.begin(connection, request_id, response),
+    run(std::move(query), [this, request = requests_.start(connection, request_id, response),
                            then = std::move(then)](Result<records::ResultOf<Query>> result) mutable {
       if (ConnectionState* client = requests_.finish(request)) then(*client, request, std::move(result));
     });

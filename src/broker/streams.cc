@@ -7,7 +7,7 @@
 namespace relay::broker {
 namespace {
 
-constexpr std::size_t kMaxLooks = 64;  // at streams that cannot be forgotten, for one that can
+constexpr std::size_t kMaxScanned = 64;  // streams that cannot be forgotten, in a search for one that can
 
 // Names hold no control characters (check_agent_name), so the separator cannot occur in them.
 const std::string& key_of(std::string& key, const Topic& topic, const AgentName& from, const AgentName& to,
@@ -27,8 +27,8 @@ std::string pair_of(const records::Stream& stream) {
 }  // namespace
 
 void Streams::restore_mark(const records::Stream& mark) {
-  auto& known = marks_[pair_of(mark)];
-  known = std::max(known, mark.last);
+  auto& last = marks_[pair_of(mark)];
+  last = std::max(last, mark.last);
 }
 
 void Streams::restore(records::Stream stream) {
@@ -83,35 +83,36 @@ void Streams::forget(Entry& entry) {
   mark = std::max(mark, entry.stream.last);
   unlink(entry);
   forgotten_.push_back(std::move(entry.stream));
-  const auto& gone = forgotten_.back();
-  entries_.erase(key_of(key_, gone.topic, gone.from, gone.to, gone.lane));
+  const auto& stream = forgotten_.back();
+  entries_.erase(key_of(key_, stream.topic, stream.from, stream.to, stream.lane));
 }
 
 bool Streams::make_room(const AgentName& from, std::size_t streams, const Idle& idle) {
-  const std::size_t most = max_topics_ - std::min(max_topics_, streams);
-  for (std::size_t misses = 0; misses < kMaxLooks;) {
+  const std::size_t max = max_topics_ - std::min(max_topics_, streams);
+  for (std::size_t misses = 0; misses < kMaxScanned;) {
     const auto sender = senders_.find(from.value());
-    if (sender == senders_.end() || sender->second.count <= most) return true;
+    if (sender == senders_.end() || sender->second.count <= max) return true;
     Entry& oldest = *sender->second.oldest;
-    if (may_go(oldest, idle)) {
+    if (can_forget(oldest, idle)) {
       forget(oldest);
     } else {
-      use(oldest);  // looked at again when all others were
+      use(oldest);  // checked again after all others
       ++misses;
     }
   }
   return false;
 }
 
-void Streams::shrink_to(std::size_t most, const Idle& idle) {
+void Streams::shrink_to(std::size_t max, const Idle& idle) {
   std::vector<Entry*> found;
-  for (auto sender = senders_.begin(); sender != senders_.end() && entries_.size() > most + found.size(); ++sender) {
-    std::size_t looks = 0;
-    for (Entry* entry = sender->second.oldest; entry != nullptr && looks < kMaxLooks; entry = entry->newer, ++looks)
-      if (may_go(*entry, idle)) found.push_back(entry);
+  for (auto sender = senders_.begin(); sender != senders_.end() && entries_.size() > max + found.size(); ++sender) {
+    std::size_t scanned = 0;
+    for (Entry* entry = sender->second.oldest; entry != nullptr && scanned < kMaxScanned;
+         entry = entry->newer, ++scanned)
+      if (can_forget(*entry, idle)) found.push_back(entry);
   }
   for (Entry* entry : found) {
-    if (entries_.size() <= most) return;
+    if (entries_.size() <= max) return;
     forget(*entry);
   }
 }

@@ -1,11 +1,11 @@
 /// The numbers of every stream (topic, from → to, lane): durable, never reused, never reset.
 ///
-/// Why some are forgotten: a sender may choose any number of topics. At `max_topics` its idle ones are forgotten, least
-///   recently used first: those with all numbers acknowledged, and those towards a recipient without pending deliveries.
-///   No delivery refers to them, and a session that resumes has nothing to be sent again. The highest
-///   number of the forgotten streams of a pair and lane stays as a mark, and streams of that pair begin behind it.
-/// Invariants: a number of a stream is given out once, also across forgetting; a stream whose change is not taken yet, or
-///   without a topic, is not forgotten.
+/// Why streams are forgotten: a sender may use any number of topics. At `max_topics` its idle streams are forgotten,
+///   least recently used first: those with all numbers acknowledged, and those towards a recipient without pending
+///   deliveries. No delivery refers to them, and a resumed session needs none of their deliveries again. The highest
+///   number of the forgotten streams of a pair and lane remains as a mark, and new streams of that pair start after it.
+/// Invariants: a number of a stream is assigned once, also across forgetting; a stream with an unsaved change or
+///   without a topic is not forgotten.
 /// Threading: the broker's.
 #pragma once
 
@@ -23,13 +23,13 @@ class Streams {
  public:
   using Lane = protocol::Lane;
 
-  /// At most so many streams with a topic of one sender.
+  /// At most `max_topics` streams with a topic per sender.
   explicit Streams(std::size_t max_topics) : max_topics_{max_topics} {}
   Streams(const Streams&) = delete;  // entries point at each other
   Streams& operator=(const Streams&) = delete;
 
   void restore(records::Stream stream);
-  /// Before the streams of its pair.
+  /// Called before the streams of its pair are restored.
   void restore_mark(const records::Stream& mark);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -37,23 +37,23 @@ class Streams {
 
   /// Has this recipient no pending deliveries?
   using Idle = std::function<bool(const AgentName& to)>;
-  /// Forgets idle streams of the sender until that many more with a topic have room; false when there is none.
+  /// Forgets idle streams of the sender until there is room for `streams` more with a topic; false when there is none.
   bool make_room(const AgentName& from, std::size_t streams, const Idle& idle);
-  /// The same with the streams of all senders, until at most `most` are left or no idle one is found.
-  void shrink_to(std::size_t most, const Idle& idle);
-  /// Streams that were forgotten since the last call; they belong into the open batch.
+  /// The same for the streams of all senders, until at most `max` are left or no idle one is found.
+  void shrink_to(std::size_t max, const Idle& idle);
+  /// Streams that were forgotten since the last call; they belong to the open batch.
   std::vector<records::Stream> take_forgotten() { return std::exchange(forgotten_, {}); }
 
   /// The next number of the stream.
   Seq next(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane);
-  /// Its numbers were not stored after all: they belong into the next commit.
+  /// Its numbers were not stored: they belong to the next commit.
   void touch(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) {
     mark(entry(topic, from, to, lane));
   }
   /// The recipient acknowledged this number.
   void acknowledged(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane, Seq seq);
 
-  /// Streams whose numbers changed since the last call; they belong into the open batch.
+  /// Streams whose numbers changed since the last call; they belong to the open batch.
   std::vector<records::Stream> take_changed();
 
   /// All streams towards one agent.
@@ -77,7 +77,7 @@ class Streams {
   void unlink(Entry& entry);
   void use(Entry& entry);
   void forget(Entry& entry);
-  [[nodiscard]] static bool may_go(const Entry& entry, const Idle& idle) {
+  [[nodiscard]] static bool can_forget(const Entry& entry, const Idle& idle) {
     return !entry.changed && (entry.stream.acked == entry.stream.last || idle(entry.stream.to));
   }
 
@@ -85,7 +85,7 @@ class Streams {
   std::unordered_map<std::string, Entry> entries_;
   std::unordered_map<std::string, Sender> senders_;  // of streams with a topic
   std::unordered_map<std::string, Seq> marks_;       // by pair and lane
-  mutable std::string key_;      // of the one that is looked for; kept, because there are two looks per delivery
+  mutable std::string key_;      // buffer of the lookup key, reused because there are two lookups per delivery
   std::vector<Entry*> changed_;  // node-based map: entries do not move
   std::vector<records::Stream> forgotten_;
 };

@@ -1,7 +1,7 @@
 /// The timers of the broker.
 ///
-/// Entries are never removed early: the part that is called checks whether the reason still holds. To stay bounded, each
-/// connection and each agent has at most one entry of a kind, and arms it again when it is called.
+/// Entries are never cancelled: the called part checks whether the timer is still needed. To stay bounded, each
+/// connection and each agent has at most one entry of a kind, which is armed again when it fires.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 namespace relay::broker {
 
 enum class TimerKind : std::uint8_t {
-  Handshake,          // connection: did HELLO come?
-  Heartbeat,          // connection: is it alive?
-  RatePause,          // connection: may it be read again?
-  Resend,             // agent: which deliveries are sent again?
+  Handshake,          // connection: no HELLO in time
+  Heartbeat,          // connection: the next poll
+  RatePause,          // connection: resume reading
+  Resend,             // agent: resend unacknowledged deliveries
   ReloadRetry,        // agent: a page could not be read
-  SyncTimeout,        // correlation id: no answer came
+  SyncTimeout,        // correlation id: no answer in time
   Proposal,           // proposal id: voting ends
   SubscriptionRetry,  // connection: a page of events could not be read
-  SaveRetry,          // the store failed: try again
+  SaveRetry,          // the store failed: probe it
   Release,            // agent: released and ended, but its session is still connected
-  Prompts,            // agent: a prompt is denied because nobody answered
-  SessionGrace,       // agent: it was lost and has not returned
+  Prompts,            // agent: a prompt times out
+  SessionGrace,       // agent: its connection was lost
   Due,                // deliveries that were deferred
 };
 
@@ -45,7 +45,7 @@ class Timers {
     return entries_.begin()->first;
   }
 
-  /// The earliest entry that is due, with the time it was due at.
+  /// The earliest due entry, with its due time.
   std::optional<std::pair<SteadyTime, TimerEntry>> pop_due(SteadyTime now) {
     if (entries_.empty() || entries_.begin()->first > now) return std::nullopt;
     auto node = entries_.extract(entries_.begin());

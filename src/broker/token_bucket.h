@@ -1,4 +1,4 @@
-/// A rate limit with a burst: per sender, however it is connected.
+/// A rate limit with a burst, per sender across its connections.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ class TokenBucket {
   /// A rate of 0 is no limit.
   TokenBucket(double per_second, double burst) : per_second_{per_second}, burst_{burst}, tokens_{burst} {}
 
-  /// Takes one if there is one.
+  /// Takes a token if there is one.
   bool take(SteadyTime now) {
     refill(now);
     if (per_second_ > 0 && tokens_ < 1) return false;
@@ -21,7 +21,7 @@ class TokenBucket {
     return true;
   }
 
-  /// Takes one on credit: for senders that are slowed instead of refused.
+  /// Takes a token on credit, for senders that are slowed instead of refused.
   void take_anyway(SteadyTime now) {
     refill(now);
     tokens_ -= 1;

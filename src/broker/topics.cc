@@ -12,26 +12,22 @@ using protocol::MessageType;
 using protocol::NackCode;
 
 std::optional<Rejection> Channels::set_subscription(AgentState& agent, const std::string& topic, bool subscribe) {
-  auto& topics = agent.session->topics;
-  const auto place = std::ranges::find(topics, topic);
-  if (subscribe == (place != topics.end())) return std::nullopt;
+  if (subscribe == Audiences::is_subscribed(agent, topic)) return std::nullopt;
   if (subscribe) {
-    if (topics.size() >= protocol::kMaxTopicsPerSession)
+    if (Audiences::topic_count(agent) >= protocol::kMaxTopicsPerSession)
       return Rejection{NackCode::BadRequest, format("at most {} topics per session; unsubscribe from one first",
                                                     protocol::kMaxTopicsPerSession)};
-    topics.push_back(topic);
-    audiences_.subscribe(topic, agent.name());
+    audiences_.subscribe(agent, topic);
     commits_.save_eventually(records::AddSubscription{agent.session->id, topic});
   } else {
-    topics.erase(place);
-    audiences_.unsubscribe(topic, agent.name());
+    audiences_.unsubscribe(agent, topic);
     commits_.save_eventually(records::RemoveSubscription{agent.session->id, topic});
   }
   return std::nullopt;
 }
 
 void Channels::on_subscription(ConnectionState& connection, const protocol::Envelope& envelope, bool subscribe) {
-  AgentState* agent = connection.query_only ? nullptr : agents_.find(connection.agent.value());
+  AgentState* agent = connection.query_only ? nullptr : agents_.find(connection.agent->value());
   if (agent == nullptr) return;
   const std::string topic{envelope.topic};
   if (topic.empty())
@@ -64,10 +60,10 @@ void Channels::list_topics(text::JsonWriter& out, const protocol::TopicsRequest&
 
 std::optional<Rejection> Channels::change_topics(const ConnectionState& connection,
                                                  const protocol::TopicsRequest& request) {
-  const std::string& name = request.agent.empty() ? connection.agent.value() : request.agent;
+  const std::string& name = request.agent.empty() ? connection.agent->value() : request.agent;
   AgentState* agent = agents_.find(name);
-  if (!connection.query_only && name != connection.agent.value())
-    return Rejection{NackCode::NotOwner, "a session changes its own subscriptions only"};
+  if (!connection.query_only && name != connection.agent->value())
+    return Rejection{NackCode::NotOwner, "a session can change its own subscriptions only"};
   if (auto refused =
           is_same_agent(connection, name) ? std::nullopt : require_user(connection, "change topics of other agents"))
     return refused;
@@ -75,8 +71,8 @@ std::optional<Rejection> Channels::change_topics(const ConnectionState& connecti
   if (!agent->session || agent->removing)
     return Rejection{
         NackCode::BadRequest,
-        format("{} has no session, and a subscription belongs to one; what reaches also those who are away "
-               "is a channel: agent-relay channels join",
+        format("{} has no session, and a subscription belongs to one; a channel also reaches offline agents: "
+               "agent-relay channels join",
                name)};
   return set_subscription(*agent, request.topic, request.action == protocol::TopicsRequest::Action::Subscribe);
 }

@@ -1,9 +1,9 @@
 /// Delivery changes that a store read in progress may not reflect yet.
 ///
-/// Why: the store answers a query later, perhaps as it was before a commit that has ended by now. A part that acts on such
-///   an answer checks here first whether the row is out of date.
-/// Invariant: a change is known from the moment it is decided until it is stored and no read is in progress that began
-///   before that. Bounded by what is being stored and what was stored during the oldest read.
+/// Why: the store answers a query later, perhaps from before a commit that has ended by then. A part that acts on such
+///   a result checks here first whether the row is out of date.
+/// Invariant: a change is listed from its decision until it is stored and no read that started before that is in
+///   progress. Bounded by the changes that are being stored and those stored during the oldest read.
 /// Threading: the broker's.
 #pragma once
 
@@ -24,7 +24,7 @@ class UnseenChanges {
   using ReadId = std::uint64_t;
 
   void add(DeliveryChange change, Key delivery) { ++changes_[{change, delivery}]; }
-  /// It could not be stored, and is not tried again.
+  /// It could not be stored, and is not retried.
   void undo(DeliveryChange change, Key delivery) { drop({change, delivery}); }
   void stored(DeliveryChange change, Key delivery) {
     if (!changes_.contains({change, delivery})) return;
@@ -33,7 +33,7 @@ class UnseenChanges {
   }
   [[nodiscard]] bool has(DeliveryChange change, Key delivery) const { return changes_.contains({change, delivery}); }
 
-  /// Is the delivery held? `row_is_held` is what the store read, perhaps before it was deferred or requeued.
+  /// Is the delivery held? `row_is_held` is from the store, perhaps from before it was deferred or requeued.
   [[nodiscard]] bool is_held(Key delivery, bool row_is_held) const {
     const bool deferred = has(DeliveryChange::Deferred, delivery), requeued = has(DeliveryChange::Requeued, delivery);
     return deferred == requeued ? row_is_held : deferred;

@@ -1,4 +1,4 @@
-/// Deliveries in lanes that a session cannot serve: each of their senders is told once.
+/// Deliveries in modes that a session does not support: each gets one history entry, which is reported to its sender.
 /// Threading: the broker's.
 #pragma once
 
@@ -18,7 +18,7 @@ class UnsupportedLanes {
                    DeliveryHistory& history)
       : commits_{commits}, agents_{agents}, queries_{queries}, unseen_{unseen}, history_{history} {}
 
-  /// Looks for such deliveries in the store.
+  /// Searches the store for such deliveries.
   void scan(AgentState& agent);
   void defer(AgentState& agent, const records::Delivery& delivery);
 
@@ -36,7 +36,7 @@ class UnsupportedLanes {
   StoreQueries& queries_;
   UnseenChanges& unseen_;
   DeliveryHistory& history_;
-  std::set<std::pair<AgentName, protocol::DeliveryMode>> open_;  // scans that are under way
+  std::set<std::pair<AgentName, protocol::DeliveryMode>> open_;  // scans in progress
 };
 
 }  // namespace relay::broker

@@ -1,8 +1,8 @@
-/// A queue in one piece of memory.
+/// A queue in contiguous memory.
 ///
 /// Why not std::deque: it allocates and frees a block for each large element, at the rate of messages.
-/// Invariants: an element that was taken is destroyed at once; its memory is used again when the queue is empty or half of it is
-///   free. An empty queue keeps memory for `kept` elements at most.
+/// Invariants: a taken element is destroyed at once; its memory is reused when the queue is empty or half of it is
+///   free. An empty queue has memory for at most `max_idle` elements.
 /// Threading: its owner's.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace relay::broker {
 
-template <class T, std::size_t kept>
+template <class T, std::size_t max_idle>
 class VectorQueue {
  public:
   [[nodiscard]] bool empty() const { return first_ == items_.size(); }
@@ -35,27 +35,27 @@ class VectorQueue {
     ++first_;
     if (empty())
       clear();
-    else if (first_ >= kept && first_ * 2 >= items_.size())
-      drop_room();
+    else if (first_ >= max_idle && first_ * 2 >= items_.size())
+      compact();
     return taken;
   }
 
-  /// How many left.
+  /// The number of erased elements.
   template <class Fits>
   std::size_t erase_if(Fits fits) {
-    drop_room();
-    const auto gone = std::erase_if(items_, fits);
+    compact();
+    const auto erased = std::erase_if(items_, fits);
     if (empty()) clear();
-    return gone;
+    return erased;
   }
 
   void clear() {
     first_ = 0;
     items_.clear();
-    if (items_.capacity() > kept) std::vector<T>{}.swap(items_);
+    if (items_.capacity() > max_idle) std::vector<T>{}.swap(items_);
   }
 
-  /// The elements from the first one that fits, in order; they are gone from here.
+  /// Removes and returns the elements from the first matching one, in order.
   template <class Fits>
   std::vector<T> take_from(Fits fits) {
     auto place = begin();
@@ -67,13 +67,13 @@ class VectorQueue {
   }
 
  private:
-  void drop_room() {
+  void compact() {
     items_.erase(items_.begin(), begin());
     first_ = 0;
   }
 
   std::vector<T> items_;
-  std::size_t first_ = 0;  // what stands before it has left
+  std::size_t first_ = 0;  // elements before it were taken
 };
 
 }  // namespace relay::broker

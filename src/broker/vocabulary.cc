@@ -9,21 +9,21 @@ namespace relay::broker {
 
 namespace {
 
-constexpr bool is_letter_or_digit(unsigned char c) {
+constexpr bool is_alphanumeric(unsigned char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
-  for (unsigned c = 0; c < 256; ++c) plain[c] = is_letter_or_digit(static_cast<unsigned char>(c));
+  for (unsigned c = 0; c < 256; ++c) plain[c] = is_alphanumeric(static_cast<unsigned char>(c));
   return plain;
 }();
 
-// Words are read eight bytes at a time: byte by byte would cost three times as much.
+// Words are read eight bytes at a time: single bytes would cost three times as much.
 using Eight = std::uint64_t;
 constexpr Eight kOnes = 0x0101010101010101ULL;
 constexpr Eight kHighs = 0x8080808080808080ULL;
 
-/// Beyond the end there are zeros.
+/// Padded with zeros after the end.
 Eight eight_at(std::string_view text, std::size_t i) {
   Eight bytes = 0;
   if (i + sizeof bytes <= text.size()) {
@@ -34,8 +34,8 @@ Eight eight_at(std::string_view text, std::size_t i) {
   return bytes;
 }
 
-/// The high bit of each byte that is white space, the end of the text, a backslash or no ASCII; above the first such
-/// byte there may be more.
+/// The high bit of each byte that is white space, a zero, a backslash or not ASCII; bits after the first one may be
+/// wrong.
 constexpr Eight stops_in(Eight bytes) {
   const Eight low = ((bytes | kHighs) - kOnes * 0x21) ^ kHighs;  // below 0x21
   const Eight other = (bytes ^ (kOnes * '\\'));
@@ -56,58 +56,58 @@ constexpr std::uint64_t mixed(std::uint64_t value) {
   return value ^ (value >> 32);
 }
 
-constexpr bool is_separator(char32_t sign) {
-  return sign == 0xA0 || (sign >= 0x2000 && sign < 0x2C00) || (sign >= 0x3000 && sign < 0x3040) ||
-         (sign >= 0xD800 && sign < 0xE000) || (sign >= 0xFE00 && sign < 0xFE10) || sign >= 0x1F000;
+constexpr bool is_separator(char32_t c) {
+  return c == 0xA0 || (c >= 0x2000 && c < 0x2C00) || (c >= 0x3000 && c < 0x3040) || (c >= 0xD800 && c < 0xE000) ||
+         (c >= 0xFE00 && c < 0xFE10) || c >= 0x1F000;
 }
 
-/// Scripts that write without spaces: each sign is a word.
-constexpr bool is_word_alone(char32_t sign) { return sign >= 0x2E80 && sign < 0xD800; }
+/// Scripts without spaces: each character is a word.
+constexpr bool is_single_character_word(char32_t c) { return c >= 0x2E80 && c < 0xD800; }
 
-/// A sign and how many bytes it takes.
+/// A code point and its number of bytes.
 struct Decoded {
-  char32_t sign = 0;
+  char32_t code_point = 0;
   std::size_t bytes = 1;
 };
 
-/// What is broken counts as a sign of one byte: here nobody is harmed by it.
+/// An invalid byte counts as one character, which is harmless here.
 Decoded decode(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
   const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
   if (bytes == 1 || text.size() < bytes) return {lead, 1};
-  char32_t sign = lead & (0xFFU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) sign = (sign << 6U) | (byte(i) & 0x3FU);
-  return {sign, bytes};
+  char32_t code_point = lead & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) code_point = (code_point << 6U) | (byte(i) & 0x3FU);
+  return {code_point, bytes};
 }
 
-/// `\n`, `\"` and their like part words; `\u00fc` is a letter.
+/// `\n`, `\"` and similar escapes are separators; `\u00fc` is a character.
 Decoded unescape(std::string_view text) {
   if (text.size() < 6 || text[1] != 'u') return {U'\u2028', text.size() < 2 ? 1U : 2U};
-  char32_t sign = 0;
+  char32_t code_point = 0;
   for (const char c : text.substr(2, 4)) {
     const auto digit = static_cast<unsigned char>(c);
-    sign = (sign << 4U) | ((digit <= '9' ? digit - '0' : (digit | 0x20U) - 'a' + 10U) & 0xFU);
+    code_point = (code_point << 4U) | ((digit <= '9' ? digit - '0' : (digit | 0x20U) - 'a' + 10U) & 0xFU);
   }
-  return {sign, 6};
+  return {code_point, 6};
 }
 
-/// Something with a name: `broker/loop_breaker.cc`, `read_frame`, `Loops::open`.
+/// An identifier or path: `broker/loop_breaker.cc`, `read_frame`, `Loops::open`.
 bool is_name(std::string_view word) { return word.find_first_of("_./:@") != std::string_view::npos; }
 
-/// The word under way.
+/// The word that is being read.
 struct Word {
   std::uint64_t hash = 0;
-  std::size_t signs = 0;
+  std::size_t length = 0;  // in characters
   bool number = false;
-  std::string_view ascii = {};  // the last part of it that is
+  std::string_view ascii = {};  // its last part in ASCII
 
   /// ASCII without white space: `text` from `begin` to `end`.
   void add(std::string_view text, std::size_t begin, std::size_t end) {
     const auto plain = [&](std::size_t i) { return kPlain[static_cast<unsigned char>(text[i])]; };
     while (begin < end && !plain(end - 1)) --end;
     while (begin < end && !plain(begin)) ++begin;
-    signs += end - begin;
+    length += end - begin;
     ascii = text.substr(begin, end - begin);
     for (; begin < end; begin += sizeof(Eight)) {
       Eight bytes = eight_at(text, begin);
@@ -116,9 +116,9 @@ struct Word {
       hash = (std::rotl(hash, 5) ^ (bytes | kOnes * 0x20)) * kSeed;
     }
   }
-  void add(char32_t sign) {
-    hash = (std::rotl(hash, 5) ^ sign) * kSeed;
-    ++signs;
+  void add(char32_t code_point) {
+    hash = (std::rotl(hash, 5) ^ code_point) * kSeed;
+    ++length;
   }
 };
 
@@ -126,14 +126,14 @@ struct Word {
 
 TextNovelty Vocabulary::read(std::string_view body) {
   body = body.substr(0, kReadBytes);
-  TextNovelty reading{.print = kSeed};
+  TextNovelty novelty{.fingerprint = kSeed};
   Word word;
   const auto finish = [&] {
-    if (word.signs == 0) return;
+    if (word.length == 0) return;
     const std::uint64_t hash = mixed(word.hash);
-    reading.print = (reading.print ^ hash) * kSeed;
-    if ((word.number || word.signs >= kLongWord) && learn(hash)) {
-      ++(word.number ? reading.new_numbers : is_name(word.ascii) ? reading.new_names : reading.new_words);
+    novelty.fingerprint = (novelty.fingerprint ^ hash) * kSeed;
+    if ((word.number || word.length >= kLongWord) && add(hash)) {
+      ++(word.number ? novelty.new_numbers : is_name(word.ascii) ? novelty.new_names : novelty.new_words);
     }
     word = {};
   };
@@ -152,40 +152,41 @@ TextNovelty Vocabulary::read(std::string_view body) {
     }
     const Decoded decoded = stop == '\\' ? unescape(body.substr(i)) : decode(body.substr(i));
     i += decoded.bytes;
-    const bool alone = is_word_alone(decoded.sign);
-    if (alone || is_separator(decoded.sign)) finish();
-    if (is_separator(decoded.sign)) continue;
-    word.add(decoded.sign);
-    if (!alone) continue;
-    word.signs = kLongWord;
+    const bool single = is_single_character_word(decoded.code_point);
+    if (single || is_separator(decoded.code_point)) finish();
+    if (is_separator(decoded.code_point)) continue;
+    word.add(decoded.code_point);
+    if (!single) continue;
+    word.length = kLongWord;
     finish();
   }
   finish();
-  return reading;
+  return novelty;
 }
 
 void Vocabulary::next_turn() {
-  if (++turns_ > kTurnsEach) forget_oldest();
+  if (++turns_ > kTurnsEach) clear_oldest();
 }
 
-bool Vocabulary::learn(std::uint64_t word) {
+/// Whether the word is new.
+bool Vocabulary::add(std::uint64_t word) {
   const std::size_t cells[] = {word % kCells, (word >> 32U) % kCells};
   const std::uint64_t bits[] = {1ULL << (word >> 16U) % 64, 1ULL << (word >> 48U) % 64};
-  const auto knows = [&](const Filter& filter) {
+  const auto contains = [&](const Filter& filter) {
     return (filter[cells[0]] & bits[0]) != 0 && (filter[cells[1]] & bits[1]) != 0;
   };
-  if (knows(filters_[young_])) return false;
-  const bool known = std::ranges::any_of(filters_, knows);
-  if (words_ == kWordsEach) forget_oldest();
-  filters_[young_][cells[0]] |= bits[0];
-  filters_[young_][cells[1]] |= bits[1];
+  if (contains(filters_[newest_])) return false;
+  const bool repeated = std::ranges::any_of(filters_, contains);
+  if (words_ == kWordsEach) clear_oldest();
+  filters_[newest_][cells[0]] |= bits[0];
+  filters_[newest_][cells[1]] |= bits[1];
   ++words_;
-  return !known;
+  return !repeated;
 }
 
-void Vocabulary::forget_oldest() {
-  young_ = (young_ + 1) % kFilters;
-  filters_[young_] = {};
+void Vocabulary::clear_oldest() {
+  newest_ = (newest_ + 1) % kFilters;
+  filters_[newest_] = {};
   words_ = 0;
   turns_ = 1;
 }

@@ -51,13 +51,12 @@ std::optional<Rejection> Voting::check_proposal(const AgentName& proposer, const
   const auto own =
       std::ranges::count_if(proposals_, [&](const auto& open) { return open.second.proposer == proposer; });
   if (std::cmp_greater_equal(own, kMaxProposalsPerAgent))
-    return Rejection{NackCode::Busy, format("{} proposals of yours are open already; wait for one to end", own)};
+    return Rejection{NackCode::Busy, format("{} of your proposals are open already; wait for one to end", own)};
   for (const AgentName& name : proposal.participants) {
     const AgentState* participant = agents_.find(name.value());
     if (participant == nullptr) return Rejection{NackCode::UnknownRecipient, agents_.unknown_reason(name.value())};
     if (participant->observed())
-      return Rejection{NackCode::Unsupported,
-                       format("{} is only observed and cannot vote; leave it out", name.value())};
+      return Rejection{NackCode::Unsupported, format("{} is only observed and cannot vote; omit it", name.value())};
   }
   return std::nullopt;
 }

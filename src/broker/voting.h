@@ -1,4 +1,4 @@
-/// Consensus: messages to `_consensus` become proposals and votes; results go to everyone concerned.
+/// Consensus: messages to `_consensus` are proposals and votes; results go to the participants and the proposer.
 ///
 /// Bounds: kMaxOpenProposals in a workspace, kMaxProposalsPerAgent.
 /// Threading: the broker's.

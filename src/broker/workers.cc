@@ -41,21 +41,22 @@ void Workers::on_release(ConnectionState& connection, const protocol::Envelope& 
   if (is_starting(name))
     return refuse(connection, envelope.id, kResult, name,
                   {NackCode::Busy, format("'{}' is being started; release it when its SPAWN is answered", name)});
-  const auto& origin = connection.peer.origin;
-  const bool nameless = connection.query_only && origin.agent.empty();  // an agent ends itself and those it started
+  const auto& origin = connection.peer->origin;
+  const bool nameless = connection.query_only && origin.agent.empty();  // an agent may end itself and those it started
   if (const auto refused = nameless ? require_user(connection, "end an agent") : std::nullopt)
     return refuse(connection, envelope.id, kResult, name, *refused);
-  auto request = begin(connection, envelope.id, kResult, name);
+  auto request = open_request(connection, envelope.id, kResult, name);
   if (!request) return;
-  // A session is known by its name, a process inside an agent by that agent; the user's programs say who asks.
-  std::string by = connection.agent.value();
+  // A session acts under its own name, a process inside an agent under that agent's; the user's programs give a name.
+  std::string by = connection.agent->value();
   if (connection.query_only && origin.is_agent() && !origin.agent.empty())
     by = origin.agent;
   else if (connection.query_only)
     by = wanted->by.empty() ? std::string{protocol::kUserName} : wanted->by;
   const Release release{std::move(by), wanted->reason, !origin.is_user()};
   AgentState* agent = agents_.find(name);
-  if (agent != nullptr && agent->session && agent->session->ended == 0 && !agent->releasing) agent->releasing = release;
+  if (agent != nullptr && agent->session && agent->session->ended == 0 && !*agent->releasing)
+    *agent->releasing = release;
   hosts_.stop(name, release, [this, request = *std::move(request), name, release](Result<void> outcome) {
     on_released(request, name, release, outcome);
   });
@@ -64,24 +65,24 @@ void Workers::on_release(ConnectionState& connection, const protocol::Envelope& 
 void Workers::on_released(const ClientRequest& request, const std::string& name, const Release& release,
                           const Result<void>& outcome) {
   AgentState* agent = agents_.find(name);
-  if (!outcome && agent != nullptr) agent->releasing.reset();
-  if (outcome && (agent == nullptr || !agent->session))  // its host never said HELLO: no session ends
+  if (!outcome && agent != nullptr) agent->releasing->reset();
+  if (outcome && (agent == nullptr || !agent->session))  // its host never sent HELLO: no session ends
     record_release(event_log_, AgentName{name}, {}, release);
-  // The name can be given to another agent as soon as the response arrives, so the old connection must be gone.
+  // The name can be given to another agent as soon as the response arrives, so the old connection must be closed.
   if (outcome && agent != nullptr && agent->connected()) {
     const SteadyTime due = context_.steady() + kMaxLeaving;
     leaving_.emplace(name, PendingRelease{request, due});
     return context_.arm(due, {.kind = TimerKind::Release, .name = name});
   }
-  if (outcome && agent != nullptr && agent->releasing) sessions_.end_session(*agent, {});  // it left without BYE
+  if (outcome && agent != nullptr && *agent->releasing) sessions_.end_session(*agent, {});  // it ended without BYE
   respond(request, name, outcome);
 }
 
 void Workers::finish_releases(const std::string& name, SteadyTime due_by) {
   const auto [begin, end] = leaving_.equal_range(name);
-  if (AgentState* agent = agents_.find(name); begin != end && agent != nullptr && agent->releasing) {
+  if (AgentState* agent = agents_.find(name); begin != end && agent != nullptr && *agent->releasing) {
     if (agent->connected())
-      agent->releasing.reset();  // it is still connected, and may end in another way
+      agent->releasing->reset();  // it is still connected, and may end in another way
     else
       sessions_.end_session(*agent, {});
   }
@@ -102,19 +103,19 @@ void Workers::on_send_input(ConnectionState& connection, const protocol::Envelop
   if (!wanted) return refuse(connection, envelope.id, kResult, {}, {NackCode::BadRequest, wanted.error().message()});
   if (const auto refused = require_user(connection, "type into an agent"))
     return refuse(connection, envelope.id, kResult, wanted->name, *refused);
-  auto request = begin(connection, envelope.id, kResult, wanted->name);
+  auto request = open_request(connection, envelope.id, kResult, wanted->name);
   if (!request) return;
-  // When the agent is being released, a host that took the input counts as its end.
+  // If the agent is being released, it ends once its host has accepted the input.
   hosts_.send_input(wanted->name, std::move(wanted->data),
                     [this, request = *std::move(request), name = wanted->name](Result<void> outcome) {
                       AgentState* agent = agents_.find(name);
-                      if (outcome && agent != nullptr && agent->releasing) sessions_.end_session(*agent, {});
+                      if (outcome && agent != nullptr && *agent->releasing) sessions_.end_session(*agent, {});
                       respond(request, name, outcome);
                     });
 }
 
 void Workers::on_list_workers(ConnectionState& connection, const protocol::Envelope& envelope) {
-  auto request = begin(connection, envelope.id, MessageType::ListWorkersResult, {});
+  auto request = open_request(connection, envelope.id, MessageType::ListWorkersResult, {});
   if (!request) return;
   hosts_.list([this, request = *std::move(request)](Result<std::vector<Worker>> workers) {
     if (!workers) return respond(request, {}, Failure{workers.error()});
@@ -126,16 +127,16 @@ void Workers::on_list_workers(ConnectionState& connection, const protocol::Envel
 void Workers::on_set_model(ConnectionState& connection, const protocol::Envelope& envelope) {
   const auto name = protocol::parse_name(envelope.payload);
   refuse(connection, envelope.id, MessageType::SetModelResult, name ? *name : std::string{},
-         {NackCode::Unsupported, "an agent's model is not changed from here; say it in its own terminal"});
+         {NackCode::Unsupported, "the relay cannot change an agent's model; change it in the agent's terminal"});
 }
 
-std::optional<ClientRequest> Workers::begin(ConnectionState& connection, std::string_view request, MessageType response,
-                                            std::string_view name) {
+std::optional<ClientRequest> Workers::open_request(ConnectionState& connection, std::string_view request,
+                                                   MessageType response, std::string_view name) {
   if (const auto rejected = requests_.check(connection)) {
     refuse(connection, request, response, name, *rejected);
     return std::nullopt;
   }
-  return requests_.begin(connection, request, response);
+  return requests_.start(connection, request, response);
 }
 
 void Workers::refuse(ConnectionState& connection, std::string_view request, MessageType response, std::string_view name,

@@ -1,7 +1,7 @@
-/// Agents that run for others: SPAWN, RELEASE, SEND_INPUT, LIST_WORKERS. The daemon starts and stops their hosts. The task of a
-/// new agent is a message like any other, and SPAWN_RESULT leaves once it is stored.
+/// Workers: SPAWN, RELEASE, SEND_INPUT, LIST_WORKERS. The daemon starts and stops their hosts. The task of a new agent
+/// is a message like any other, and SPAWN_RESULT is sent once it is stored.
 ///
-/// Bounds: max_starting and max_starting_each; kMaxSpawned agents that have not said HELLO yet.
+/// Bounds: max_starting and max_starting_each; kMaxSpawned agents that have not sent HELLO yet.
 /// Threading: the broker's.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "broker/authority.h"
 #include "broker/client_requests.h"
@@ -23,7 +24,7 @@ namespace relay::broker {
 
 enum class SpawnPlace : std::uint8_t { Anywhere, InsideProject };
 
-/// The frame of a SPAWN, as far as it matters after it was handled.
+/// The members of a SPAWN frame that are needed later.
 struct SpawnFrame {
   std::string_view id;
   std::string_view claim_token = {};
@@ -64,10 +65,13 @@ class Workers final : public NameUser, public SessionListener {
   /// A released agent has ended, but its connection did not close in time.
   void on_release_due(const std::string& name) { finish_releases(name, context_.steady()); }
 
-  [[nodiscard]] bool is_using(const AgentState& agent) const override { return is_starting(agent.name().value()); }
+  [[nodiscard]] bool is_using(const AgentState& agent) const override {
+    return is_starting(agent.name().value()) || agent.releasing->has_value();
+  }
   [[nodiscard]] std::string removal_obstacle(const std::string& name) const override;
   void on_session_opening(const AgentState& agent) override;
   void on_disconnected(const std::string& name) override { finish_releases(name, SteadyTime::max()); }
+  std::optional<Release> take_release(AgentState& agent) override { return std::exchange(*agent.releasing, {}); }
 
  private:
   /// A SPAWN whose agent is being started.
@@ -77,18 +81,19 @@ class Workers final : public NameUser, public SessionListener {
     AgentName from;
     SessionId session;
     bool as_user = false;  // the user gives the task
-    std::string payload;   // of the message that carries the task; empty: none
+    std::string payload;   // of the message with the task; empty: none
     std::string cli = {};
     std::string task = {};
     std::string role = {};
     std::optional<ClientRequest> approver = {};
   };
-  /// An agent that runs for another and has not said HELLO yet. Its HELLO completes the event.
+  /// A started agent that has not sent HELLO yet. Its HELLO completes the event.
   struct Spawned {
     events::AgentSpawned event;
     SteadyTime at{};
   };
-  /// A RELEASE whose agent has ended. It is answered when the agent's session has left as well, or when it is due.
+  /// A RELEASE whose agent has ended. It is answered when the agent's session has disconnected as well, or when it is
+  /// due.
   struct PendingRelease {
     ClientRequest request;
     SteadyTime due;
@@ -110,8 +115,8 @@ class Workers final : public NameUser, public SessionListener {
   void on_released(const ClientRequest& request, const std::string& name, const Release& release,
                    const Result<void>& outcome);
   void finish_releases(const std::string& name, SteadyTime due_by);
-  std::optional<ClientRequest> begin(ConnectionState& connection, std::string_view request,
-                                     protocol::MessageType response, std::string_view name);
+  std::optional<ClientRequest> open_request(ConnectionState& connection, std::string_view request,
+                                            protocol::MessageType response, std::string_view name);
   void refuse(ConnectionState& connection, std::string_view request, protocol::MessageType response,
               std::string_view name, const Rejection& rejected);
   void respond(const ClientRequest& request, std::string_view name, const Result<void>& outcome);
@@ -136,7 +141,7 @@ class Workers final : public NameUser, public SessionListener {
   std::multimap<std::string, PendingRelease> leaving_;  // by name
 };
 
-/// One line of a task that fits a listing and a command line.
-std::string shown_task(std::string_view task);
+/// The task as one line, cut for listings and command lines.
+std::string task_summary(std::string_view task);
 
 }  // namespace relay::broker

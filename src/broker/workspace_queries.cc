@@ -22,7 +22,7 @@ std::vector<std::string> WorkspaceQueries::paused_agents() const {
   constexpr std::size_t kMaxNames = 1'000;
   std::vector<std::string> names;
   for (const auto& [name, agent] : agents_.all()) {
-    if (agent.record.paused && names.size() < kMaxNames) names.push_back(name);
+    if (agent.record->paused && names.size() < kMaxNames) names.push_back(name);
   }
   std::ranges::sort(names);
   return names;
@@ -119,14 +119,14 @@ void WorkspaceQueries::on_health(ConnectionState& connection, const protocol::En
   if (info_.lost_messages > 0 || damaged_while_running_) issues.push_back(info_.damage);
   if (info_.refused_changes > 0)
     issues.push_back(
-        format("the message store refuses {} acknowledged changes; they are kept and tried again at each "
+        format("the message store refuses {} acknowledged changes; they are retained and retried at each "
                "start of the daemon",
                info_.refused_changes));
   std::size_t connected = 0;
   for (const auto& [name, agent] : agents_.all()) {
     if (agent.connected()) ++connected;
     if (agent.mailbox.pending() >= context_.limits().max_backlog / 2)
-      issues.push_back(format("{} messages wait for {}", agent.mailbox.pending(), name));
+      issues.push_back(format("{} has {} pending messages", name, agent.mailbox.pending()));
   }
   JsonWriter payload;
   payload.field("healthScore", commits_.is_healthy() ? (issues.empty() ? 100 : 75) : 25);
@@ -162,13 +162,14 @@ void WorkspaceQueries::on_metrics(ConnectionState& connection, const protocol::E
     cut = payload.size() > protocol::kMaxResponseBytes;
     if (cut) break;
     const AgentState& agent = *agents_.find(name);
-    const ConnectionState* first = connections_.find(agent.connections.front());
-    const auto pid = first == nullptr ? 0 : first->peer.pid;
+    const ConnectionState* first = connections_.find(agent.connections->front());
+    const auto pid = first == nullptr ? 0 : first->peer->pid;
     const ProcessUsage usage = info_.process_usage ? info_.process_usage(pid) : ProcessUsage{};
     payload.begin_element().field("name", name).field("pid", pid).field("status", "running");
     payload.field("rssBytes", usage.rss_bytes).field("cpuPercent", usage.cpu_percent);
     payload.field("trend", "stable").field("alertLevel", "normal").field("highWatermark", usage.rss_bytes);
-    payload.field("uptimeMs", std::chrono::duration_cast<Millis>(context_.steady() - agent.connected_at).count()).end();
+    payload.field("uptimeMs", std::chrono::duration_cast<Millis>(context_.steady() - agent.times->connected_at).count())
+        .end();
   }
   payload.end();
   if (cut) payload.field("more", true);

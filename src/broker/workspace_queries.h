@@ -1,4 +1,4 @@
-/// Queries about the workspace: STATUS, LIST_AGENTS, HEALTH, METRICS, LOOPS. All but STATUS are answered from memory.
+/// Queries about the workspace: STATUS, LIST_AGENTS, HEALTH, METRICS, LOOPS. Only STATUS reads the store.
 /// Threading: the broker's.
 #pragma once
 
