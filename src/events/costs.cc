@@ -10,7 +10,7 @@ constexpr std::int64_t kMaxValue = std::numeric_limits<std::int64_t>::max();
 constexpr double kPicodollars = 1e12;         // in a dollar
 constexpr double kPicodollarsPerToken = 1e6;  // at one dollar for a million
 
-void add_some(std::int64_t& sum, std::int64_t more) {
+void add_saturating(std::int64_t& sum, std::int64_t more) {
   if (more <= 0) return;  // sums never shrink
   if (__builtin_add_overflow(sum, more, &sum)) sum = kMaxValue;
 }
@@ -39,9 +39,9 @@ std::optional<std::int64_t> CostAggregator::cost_of(const UsageSample& usage) co
   const auto* model = models_.find(usage.model);
   if (model == nullptr) return std::nullopt;
   std::int64_t cost = price_of(usage.input, model->input_per_1m);
-  add_some(cost, price_of(usage.output, model->output_per_1m));
-  add_some(cost, price_of(usage.cache_read, model->cache_read_per_1m.value_or(model->input_per_1m)));
-  add_some(cost, price_of(usage.cache_write, model->cache_write_per_1m.value_or(model->input_per_1m)));
+  add_saturating(cost, price_of(usage.output, model->output_per_1m));
+  add_saturating(cost, price_of(usage.cache_read, model->cache_read_per_1m.value_or(model->input_per_1m)));
+  add_saturating(cost, price_of(usage.cache_write, model->cache_write_per_1m.value_or(model->input_per_1m)));
   return cost;
 }
 
@@ -57,14 +57,14 @@ void CostAggregator::add(const UsageSample& usage) {
 }
 
 void CostAggregator::add_to(Sum& sum, const UsageSample& usage, std::optional<std::int64_t> cost) {
-  add_some(sum.tokens.input_tokens, usage.input);
-  add_some(sum.tokens.output_tokens, usage.output);
-  add_some(sum.tokens.cache_read_tokens, usage.cache_read);
-  add_some(sum.tokens.cache_write_tokens, usage.cache_write);
-  add_some(sum.tokens.reasoning_tokens, usage.reasoning);
+  add_saturating(sum.tokens.input_tokens, usage.input);
+  add_saturating(sum.tokens.output_tokens, usage.output);
+  add_saturating(sum.tokens.cache_read_tokens, usage.cache_read);
+  add_saturating(sum.tokens.cache_write_tokens, usage.cache_write);
+  add_saturating(sum.tokens.reasoning_tokens, usage.reasoning);
   for (const auto tokens : {usage.input, usage.output, usage.cache_read, usage.cache_write})
-    add_some(sum.tokens.total_tokens, tokens);
-  add_some(sum.picodollars, cost.value_or(0));
+    add_saturating(sum.tokens.total_tokens, tokens);
+  add_saturating(sum.picodollars, cost.value_or(0));
   sum.priced = sum.priced || cost;
   sum.unpriced = sum.unpriced || !cost;
 }

@@ -121,8 +121,8 @@ inline constexpr auto kObject<events::CostReport> = object(
     "CostReport", "Usage and its cost at current prices.", member<&events::CostReport::total>("total", "all usage"),
     member<&events::CostReport::by_agent>("byAgent", "by name of the agent"),
     member<&events::CostReport::by_model>("byModel", "by name of the model, as agents report it"),
-    member<&events::CostReport::by_session>("bySession", "by session, where it is known"),
-    member<&events::CostReport::by_thread>("byThread", "by thread of messages, where it is known"),
+    member<&events::CostReport::by_session>("bySession", "by session, if reported"),
+    member<&events::CostReport::by_thread>("byThread", "by thread of messages, if reported"),
     member<&events::CostReport::unpriced>("unpriced", "models without a price; give them one in cost-models.json"));
 
 }  // namespace relay::schema

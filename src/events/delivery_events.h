@@ -44,8 +44,8 @@ inline constexpr auto kObject<events::DeliveryChanged> = object(
     member<&events::DeliveryChanged::reason>("reason", "why, in one sentence"),
     member<&events::DeliveryChanged::available_at>(
         "availableAt",
-        "of a deferred delivery: not before, in Unix milliseconds; equal to `at` when it waits for a condition"),
-    member<&events::DeliveryChanged::retryable>("retryable", "whether it is tried again"),
+        "of a deferred delivery: not before, in Unix milliseconds; equal to `at` if it is held by a condition"),
+    member<&events::DeliveryChanged::retryable>("retryable", "whether it is retried"),
     member<&events::DeliveryChanged::via>("via", "the interface it went through: inbox, queue, hook, pty, ..."),
     member<&events::DeliveryChanged::evidence>("evidence", "what the proof rests on"));
 

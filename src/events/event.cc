@@ -37,17 +37,17 @@ constexpr std::array kDeliveryTypes = {
     "delivery.failed",  "delivery.expired", "delivery.cancelled", "delivery.in_doubt",  "delivery.dead"};
 
 template <std::size_t... Index>
-constexpr auto all_kinds(std::index_sequence<Index...>) {
+constexpr auto all_event_types(std::index_sequence<Index...>) {
   std::array<EventType, kTyped + kDeliveryTypes.size()> all = {EventType{
       kNamed[Index].type, kNamed[Index].source, schema::object_of<std::variant_alternative_t<Index, Event>>()}...};
   for (std::size_t i = 0; i < kDeliveryTypes.size(); ++i)
     all[kTyped + i] = {kDeliveryTypes[i], EventOrigin::Relay, schema::object_of<DeliveryChanged>()};
   return all;
 }
-constexpr auto kKinds = all_kinds(std::make_index_sequence<kTyped>{});
+constexpr auto kEventTypes = all_event_types(std::make_index_sequence<kTyped>{});
 
 /// Whether `type` is the wire name of the struct `name`: `item.started` is ItemStarted.
-constexpr bool is_called(std::string_view type, std::string_view name) {
+constexpr bool is_name_of(std::string_view type, std::string_view name) {
   bool first = true;
   for (const char c : name) {
     const bool capital = c >= 'A' && c <= 'Z';
@@ -61,8 +61,8 @@ constexpr bool is_called(std::string_view type, std::string_view name) {
   }
   return type.empty();
 }
-static_assert(std::ranges::all_of(kKinds.begin(), kKinds.begin() + kTyped,
-                                  [](const EventType& kind) { return is_called(kind.type, kind.object.name); }),
+static_assert(std::ranges::all_of(kEventTypes.begin(), kEventTypes.begin() + kTyped,
+                                  [](const EventType& type) { return is_name_of(type.type, type.object.name); }),
               "each name is at the index of its struct in the variant");
 
 template <std::size_t... Index>
@@ -77,19 +77,19 @@ Result<Event> read_as(std::string_view type, const json::object& members, std::i
 
 }  // namespace
 
-std::span<const EventType> event_types() { return kKinds; }
+std::span<const EventType> event_types() { return kEventTypes; }
 
 const EventType* find_event_type(std::string_view type) {
-  const auto* kind = std::ranges::find(kKinds, type, &EventType::type);
-  return kind == kKinds.end() ? nullptr : kind;
+  const auto* found = std::ranges::find(kEventTypes, type, &EventType::type);
+  return found == kEventTypes.end() ? nullptr : found;
 }
 
 Result<void> check_type(std::string_view wanted) {
   std::string groups;
   std::vector<std::string_view> named;
-  for (const auto& kind : kKinds) {
-    const auto group = kind.type.substr(0, kind.type.find('.'));
-    if (wanted == kind.type || wanted == group) return {};
+  for (const auto& event_type : kEventTypes) {
+    const auto group = event_type.type.substr(0, event_type.type.find('.'));
+    if (wanted == event_type.type || wanted == group) return {};
     if (std::ranges::find(named, group) != named.end()) continue;
     named.push_back(group);
     groups += format("{}{}", groups.empty() ? "" : ", ", group);
@@ -98,7 +98,7 @@ Result<void> check_type(std::string_view wanted) {
                      groups));
 }
 
-std::string_view type_of(const Event& event) { return kKinds[event.index()].type; }
+std::string_view type_of(const Event& event) { return kEventTypes[event.index()].type; }
 
 json::object members_of(const Event& event) {
   return std::visit([](const auto& value) { return schema::write(value); }, event);

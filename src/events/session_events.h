@@ -88,8 +88,8 @@ inline constexpr auto kObject<events::AgentIdentifier> =
     object("AgentIdentifier", "An agent and the program that runs it.",
            member<&events::AgentIdentifier::name>("name", "the name that messages are addressed to"),
            member<&events::AgentIdentifier::cli>("cli", "the agent CLI: claude, codex, gemini, opencode, or another"),
-           member<&events::AgentIdentifier::model>("model", "the model, when known"),
-           member<&events::AgentIdentifier::version>("version", "the version of the agent CLI, when known"));
+           member<&events::AgentIdentifier::model>("model", "the model, if reported"),
+           member<&events::AgentIdentifier::version>("version", "the version of the agent CLI, if reported"));
 
 template <>
 inline constexpr auto kObject<events::SessionConfig> = object(
@@ -119,7 +119,7 @@ inline constexpr auto kObject<events::SessionEnded> = object(
     "SessionEnded", "A session ended.",
     member<&events::SessionEnded::ended_at>("endedAt", "when, in Unix milliseconds"),
     member<&events::SessionEnded::reason>("reason", "how it ended"),
-    member<&events::SessionEnded::detail>("detail", "details, when known: `exited with code 3`"),
+    member<&events::SessionEnded::detail>("detail", "details, if any: `exited with code 3`"),
     member<&events::SessionEnded::released_by>("releasedBy", "who released it: `human`, `api` or the name of an agent"),
     member<&events::SessionEnded::summary>("summary", "totals of the session"));
 

@@ -147,8 +147,8 @@ inline constexpr auto kObject<events::FileOperation> = object(
     "FileOperation", "The agent read or changed a file.",
     member<&events::FileOperation::operation>("operation", "the operation"),
     member<&events::FileOperation::file_path>("filePath", "the file", {.min = 1, .max = 4096}),
-    member<&events::FileOperation::lines_changed>("linesChanged", "the number of changed lines, when known"),
-    member<&events::FileOperation::diff>("diff", "a unified diff, when known", {.max = events::kMaxContentBytes}));
+    member<&events::FileOperation::lines_changed>("linesChanged", "the number of changed lines, if reported"),
+    member<&events::FileOperation::diff>("diff", "a unified diff, if reported", {.max = events::kMaxContentBytes}));
 
 template <>
 inline constexpr auto kObject<events::CommandExecuted> = object(

@@ -169,7 +169,7 @@ class Reader {
 
 /// Default-constructs the alternative with that index.
 template <std::size_t... Index>
-bool begin_change(Change& change, std::uint64_t index, std::index_sequence<Index...>) {
+bool construct_change(Change& change, std::uint64_t index, std::index_sequence<Index...>) {
   return ((index == Index && (change.emplace<Index>(), true)) || ...);
 }
 
@@ -188,11 +188,11 @@ Result<Changes> decode_changes(std::string_view& bytes) {
   Changes changes;
   for (auto left = reader.count(); left > 0 && reader.good(); --left) {
     auto& change = changes.emplace_back();
-    if (!begin_change(change, reader.number(), std::make_index_sequence<std::variant_size_v<Change>>{}))
-      return fail("the journal holds a change that this program does not know");
+    if (!construct_change(change, reader.number(), std::make_index_sequence<std::variant_size_v<Change>>{}))
+      return fail("the journal contains a change of a type that this version does not support");
     std::visit([&](auto& one) { reader.get(one); }, change);
   }
-  if (!reader.good()) return fail("the journal holds a change that is cut or was not written by this program");
+  if (!reader.good()) return fail("the journal contains a change that is cut or was not written by this program");
   bytes = reader.left();
   return changes;
 }

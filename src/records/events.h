@@ -17,7 +17,7 @@
 namespace relay::records {
 
 inline constexpr std::string_view kMessageExchanged = "message.exchanged";
-inline constexpr std::string_view kSessionEnded = "session.ended";  // carries the session's totals
+inline constexpr std::string_view kSessionEnded = "session.ended";  // contains the session's totals
 
 struct EventRow {
   std::string type;  // of events/event.h

@@ -22,7 +22,7 @@ struct WorkspaceState {
     std::uint64_t sent = 0;      // messages
     std::uint64_t received = 0;  // deliveries that reached Delivered
   };
-  std::vector<Counts> counts;     // of known agents, where one is not 0; by name
+  std::vector<Counts> counts;     // of agents with a count other than 0; by name
   std::vector<Session> sessions;  // sessions that have not ended
   std::vector<Stream> streams;
   std::vector<Stream> stream_marks;  // of pairs with forgotten streams: `last` of those; without a topic
@@ -170,7 +170,7 @@ struct Ambiguous {
 /// One session, open or ended.
 struct SessionRow {
   Session session;
-  SessionStats work;
+  SessionStats stats;
 };
 
 struct StoreStats {

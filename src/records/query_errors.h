@@ -8,7 +8,7 @@ namespace relay::records {
 
 enum class QueryErrc : std::uint8_t {
   NotFound,
-  Ambiguous,  // a prefix fits several ids
+  Ambiguous,  // several ids have the prefix
 };
 std::string_view describe(QueryErrc code);
 

@@ -8,8 +8,8 @@ namespace relay::records {
 
 std::string_view describe(QueryErrc code) {
   switch (code) {
-    case QueryErrc::NotFound: return "there is none of that id";
-    case QueryErrc::Ambiguous: return "several fit this id";
+    case QueryErrc::NotFound: return "nothing has this id";
+    case QueryErrc::Ambiguous: return "several ids start with this";
   }
   std::unreachable();
 }

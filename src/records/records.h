@@ -1,6 +1,6 @@
 /// The durable rows of a workspace, as values.
 ///
-/// The broker decides about them and the store keeps them; neither knows the other. These types are all they share.
+/// The broker changes them and the store saves them; neither depends on the other. These types are all they share.
 #pragma once
 
 #include <cstdint>

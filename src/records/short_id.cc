@@ -88,9 +88,9 @@ std::string short_id(Key key) {
   for (auto character = id.rbegin(); character != id.rend(); ++character, scattered >>= kBitsPerCharacter)
     *character = kAlphabet[scattered & 31];
   if (bits >> kIdBits == 0) return id;
-  std::string further;
-  for (std::uint64_t high = bits >> kIdBits; high != 0; high >>= kBitsPerCharacter) further += kAlphabet[high & 31];
-  id.append(further.rbegin(), further.rend());
+  std::string extra;
+  for (std::uint64_t high = bits >> kIdBits; high != 0; high >>= kBitsPerCharacter) extra += kAlphabet[high & 31];
+  id.append(extra.rbegin(), extra.rend());
   return id;
 }
 
@@ -99,7 +99,7 @@ std::optional<Key> key_of_short_id(std::string_view id) {
   const auto scattered = value_of(id.substr(0, kShortIdLength));
   const auto high = value_of(id.substr(kShortIdLength));
   if (!scattered || !high || *high >= (std::uint64_t{1} << (63 - kIdBits))) return std::nullopt;
-  // One key, one id: the further characters never start with a zero.
+  // One key, one id: the extra characters never start with a zero.
   if (id.size() > kShortIdLength && value_of(id[kShortIdLength]) == 0) return std::nullopt;
   return make_key(*high, gather(*scattered));
 }
@@ -118,8 +118,8 @@ std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::siz
   const unsigned free_bits = kBitsPerCharacter * static_cast<unsigned>(kShortIdLength - prefix.size());
   const auto first = static_cast<std::uint64_t>(range.oldest.value());
   const auto last = static_cast<std::uint64_t>(range.newest.value());
-  const std::uint64_t stands_for = std::uint64_t{1} << free_bits;
-  if (last - first < stands_for) {  // a young workspace: fewer keys than the prefix could mean
+  const std::uint64_t candidates = std::uint64_t{1} << free_bits;
+  if (last - first < candidates) {  // a young workspace: fewer keys than ids with the prefix
     for (std::uint64_t key = first; key <= last && keys.size() < max_keys; ++key) {
       if (scatter(key & kIdMask) >> free_bits == *wanted) keys.push_back(make_key(key >> kIdBits, key & kIdMask));
     }
@@ -129,7 +129,7 @@ std::vector<Key> keys_matching(std::string_view prefix, KeyRange range, std::siz
   // rounds.
   for (std::uint64_t high = first >> kIdBits; high <= last >> kIdBits && keys.size() < max_keys; ++high) {
     const auto round = static_cast<std::ptrdiff_t>(keys.size());
-    for (std::uint64_t tail = 0; tail < stands_for; ++tail) {
+    for (std::uint64_t tail = 0; tail < candidates; ++tail) {
       const Key key = make_key(high, gather((*wanted << free_bits) | tail));
       if (within(key)) keys.push_back(key);
     }

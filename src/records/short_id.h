@@ -2,7 +2,7 @@
 ///
 /// A key is a counter, so neighbours would look alike and a prefix would not distinguish them. A fixed bijection on 40
 /// bits scatters them, and reading one back needs no index on random text (measurements showed such an index to be
-/// slow). A prefix of n characters stands for 32^(8-n) keys; `keys_matching` tests only those between the oldest and
+/// slow). A prefix of n characters matches 32^(8-n) keys; `keys_matching` tests only those between the oldest and
 /// the newest.
 #pragma once
 
