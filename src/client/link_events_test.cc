@@ -78,7 +78,7 @@ TEST_F(LinkEvents, OldDaemonGetsOneEventOnly) {
   start_ready();
   for (int i = 1; i < 50; ++i) send_event(i);
   daemon.send(MessageType::Error, "x",
-              R"({"code":"BAD_REQUEST","message":"AGENT_EVENT is not for a workspace to answer"})");
+              R"({"code":"BAD_REQUEST","message":"a workspace does not handle AGENT_EVENT"})");
   EXPECT_EQ(sent_frames(), Frames{"AGENT_EVENT 1"});
   const auto id = send("still here");
   ack(id);
