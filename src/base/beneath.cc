@@ -43,7 +43,7 @@ UniqueFd resolve_stepwise(int directory, std::string_view relative, int flags, m
   }
 }
 
-/// The kernel is too old for openat2, or a sandbox that does not know the call forbids it.
+/// The kernel is too old for openat2, or a sandbox that lacks the call forbids it.
 bool is_unsupported(int number) { return number == ENOSYS || number == EPERM || number == EINVAL; }
 
 UniqueFd resolve(const BeneathPath& path, int flags) {

@@ -14,7 +14,7 @@ namespace relay {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr uid_t kSomebodyElse = 65534;
+constexpr uid_t kOtherUid = 65534;
 
 /// A project written by another user, beside a file that must not change.
 struct ForeignProject : ::testing::Test {
@@ -85,22 +85,22 @@ TEST_F(ForeignProject, ErrorNamesLink) {
 }
 
 TEST_F(ForeignProject, FileOfAnotherUserIsRefused) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
-  ASSERT_EQ(::chown((root + "/inside").c_str(), kSomebodyElse, kSomebodyElse), 0);
-  ASSERT_EQ(::chown((root + "/inside/plain").c_str(), kSomebodyElse, kSomebodyElse), 0);
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to change the owner";
+  ASSERT_EQ(::chown((root + "/inside").c_str(), kOtherUid, kOtherUid), 0);
+  ASSERT_EQ(::chown((root + "/inside/plain").c_str(), kOtherUid, kOtherUid), 0);
   const auto folder = open_directory_beneath({directory.get(), "inside", root + "/inside"});
   ASSERT_FALSE(folder.has_value());
   EXPECT_TRUE(is(folder.error(), BeneathErrc::Foreign)) << folder.error().message();
   const auto file = open_file_beneath({directory.get(), "inside/plain", root + "/inside/plain"}, O_RDONLY);
   ASSERT_FALSE(file.has_value());
   EXPECT_TRUE(is(file.error(), BeneathErrc::Foreign)) << file.error().message();
-  EXPECT_NE(file.error().message().find(format("uid {}", kSomebodyElse)), std::string::npos) << file.error().message();
+  EXPECT_NE(file.error().message().find(format("uid {}", kOtherUid)), std::string::npos) << file.error().message();
 }
 
 TEST_F(ForeignProject, NothingIsCreatedInDirectoryOfAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to change the owner";
   fs::create_directories(root + "/.agent-relay");
-  ASSERT_EQ(::chown((root + "/.agent-relay").c_str(), kSomebodyElse, kSomebodyElse), 0);
+  ASSERT_EQ(::chown((root + "/.agent-relay").c_str(), kOtherUid, kOtherUid), 0);
   const auto opened = DiskDirectory::open_inside(root, {".agent-relay", "agents", "Alice"});
   ASSERT_FALSE(opened.has_value());
   EXPECT_NE(opened.error().message().find("belongs to another user"), std::string::npos) << opened.error().message();
@@ -121,7 +121,7 @@ TEST_F(ForeignProject, DirectoryWritesToNoPipeAndFollowsNoLink) {
   EXPECT_FALSE((*inside)->open_append("link").has_value());
   const auto fresh = (*inside)->create("link");
   ASSERT_TRUE(fresh.has_value());
-  ASSERT_TRUE((*fresh)->append("ours").has_value());
+  ASSERT_TRUE((*fresh)->append("new").has_value());
   EXPECT_EQ(fs::file_size(outside + "/.bashrc"), 8U) << "the link was replaced, not followed";
 }
 

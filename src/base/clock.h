@@ -1,6 +1,6 @@
 /// Time comes in as an argument: code below `daemon/`, `client/` and `cli/` reads no clock.
 ///
-/// Steady time drives timers and never jumps. Wall time is shown to users and survives a restart (expiry, retention).
+/// Steady time drives timers and never jumps. Wall time is displayed to users and survives a restart (expiry, retention).
 /// A `Timestamp` is both, read together.
 #pragma once
 

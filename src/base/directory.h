@@ -77,7 +77,7 @@ class DiskDirectory final : public Directory {
   [[nodiscard]] std::vector<std::string> files_before(WallMs time) const;
   /// Directories, without links to directories.
   [[nodiscard]] std::vector<std::string> directories() const;
-  /// True when the directory is gone afterwards. A directory that is not empty stays.
+  /// True when the directory no longer exists afterwards. A directory that is not empty stays.
   bool remove_empty_directory(const std::string& name);
   /// Succeeds when there is no such file.
   Result<void> remove(const std::string& name);

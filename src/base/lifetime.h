@@ -1,4 +1,4 @@
-/// Tells a pending callback whether the object it points to still exists.
+/// Lets a pending callback check whether the object it points to still exists.
 ///
 /// Why: a connect, a posted task or a query can complete after the object that started it is destroyed, and a callback
 ///   can destroy the object whose function called it. The callback captures a watch beside `this` and tests it first:

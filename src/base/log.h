@@ -1,6 +1,6 @@
 /// The daemon's log: one line per event, for the user who runs the daemon.
 ///
-/// A line is a lower-case phrase plus `key=value` fields. Errors are logged once, where they stop travelling. Message
+/// A line is a lower-case phrase plus `key=value` fields. Errors are logged once, where they are handled. Message
 /// bodies and tokens never appear. spdlog writes the lines and is named in the .cc only. Threading: any thread.
 #pragma once
 

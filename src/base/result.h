@@ -1,8 +1,8 @@
 /// Errors as values.
 ///
 /// `Result<T>` is `std::expected<T, Error>`. An Error carries a code (each module owns a short `Errc`; system failures
-/// use errno) and one sentence for the user: the thing, the reason, the next step. `RELAY_TRY` returns an error to the
-/// caller. A condition that only a bug of ours can break is a `RELAY_ASSERT`, in release builds too.
+/// use errno) and one message for the user: the thing, the reason, the next step. `RELAY_TRY` returns an error to the
+/// caller. A condition that only a bug in this program can break is a `RELAY_ASSERT`, in release builds too.
 #pragma once
 
 #include <cerrno>

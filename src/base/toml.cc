@@ -22,13 +22,13 @@
 namespace relay {
 namespace {
 
-constexpr std::size_t kShownNameBytes = 80;
+constexpr std::size_t kMaxPrintedNameBytes = 80;
 
 /// Control characters become question marks. A name from the file is truncated first; messages of the library are not.
 std::string printable(std::string_view text) {
-  std::string shown;
-  for (const char c : text) shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return shown;
+  std::string printed;
+  for (const char c : text) printed += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  return printed;
 }
 
 TomlLocation location_of(const toml::source_region& region) { return {region.begin.line, region.begin.column}; }
@@ -67,6 +67,6 @@ Result<TomlNode> parse_toml(std::string_view text, std::string_view path) {
                             error.source().begin.column, printable(error.description())));
 }
 
-std::string printable_name(std::string_view text) { return printable(text.substr(0, kShownNameBytes)); }
+std::string printable_name(std::string_view text) { return printable(text.substr(0, kMaxPrintedNameBytes)); }
 
 }  // namespace relay

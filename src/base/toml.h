@@ -1,6 +1,6 @@
 /// TOML as a tree of plain values, each with its location in the file. Hides the library behind it.
 ///
-/// Invariants: any bytes give a tree or one sentence with line and column; a tree holds no more than its text.
+/// Invariants: any bytes give a tree or one message with line and column; a tree holds no more than its text.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct TomlMember {
 /// A table. The error starts with `path:line:column`.
 Result<TomlNode> parse_toml(std::string_view text, std::string_view path);
 
-/// A name from a file as it may be shown: short, and without control characters.
+/// A name from a file for display: short, and without control characters.
 std::string printable_name(std::string_view text);
 
 }  // namespace relay
