@@ -8,7 +8,7 @@
 namespace relay::text {
 namespace {
 
-/// Takes the text apart from the left; `good` stays false once a piece did not fit.
+/// Parses the text from the left; `good` stays false once a part did not match.
 class TimeReader {
  public:
   explicit TimeReader(std::string_view text) : rest_{text} {}

@@ -1,4 +1,4 @@
-/// What can be wrong with JSON text. The message that goes with a code names the place.
+/// The errors of JSON text. The message of an error names the position.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ namespace relay::text::detail {
 /// The keys of one object, to find duplicates.
 ///
 /// Most objects have a handful of members, so a short array and a one-word filter settle nearly all of them. An object
-/// with thousands of keys must not cost their square, so its further keys are sorted once at the end.
+/// with thousands of keys must not cost their square, so the other keys are sorted once at the end.
 class SeenKeys {
  public:
   /// False when the key is a known duplicate.
@@ -36,7 +36,7 @@ class SeenKeys {
     return true;
   }
 
-  /// A duplicate among the further keys; empty when there is none.
+  /// A duplicate among the other keys; empty when there is none.
   std::optional<std::string_view> repeated() {
     std::sort(many_.begin(), many_.end());
     const auto twice = std::adjacent_find(many_.begin(), many_.end());

@@ -9,13 +9,13 @@ namespace relay::text {
 namespace detail {
 namespace {
 
-constexpr std::size_t kShownKeyBytes = 40;
+constexpr std::size_t kMaxPrintedKeyBytes = 40;
 
 }  // namespace
 
 Failure repeated_key(std::string_view key) {
   return fail(JsonErrc::BadJson,
-              format("the key \"{}\" appears twice in one object", truncate_utf8(key, kShownKeyBytes)));
+              format("the key \"{}\" appears twice in one object", truncate_utf8(key, kMaxPrintedKeyBytes)));
 }
 
 Result<void> finish(JsonCursor& cursor) {
@@ -68,8 +68,8 @@ Result<void> check_object(std::string_view text, std::size_t depth_used) {
   class NullListener final : public MemberVisitor {
    public:
     void member(std::string_view, JsonSlice) override {}
-  } nobody;
-  return scan_object(text, nobody, depth_used);
+  } ignore_all;
+  return scan_object(text, ignore_all, depth_used);
 }
 
 }  // namespace relay::text

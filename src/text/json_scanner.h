@@ -1,6 +1,6 @@
 /// Strict JSON on the hot path: validates everything, copies nothing.
 ///
-/// `scan_object` walks one object and hands out each member's key and raw value slice; nested values are checked
+/// `scan_object` walks one object and passes each member's key and raw value slice to a visitor; nested values are checked
 /// (grammar, depth, escapes, surrogates) but not built. UTF-8 is checked once for the whole frame by the caller
 /// (envelope.cc). Keys that contain escapes and duplicate keys are refused at the level that is visited, because two
 /// readers could disagree about them. Fuzzed against simdjson: both accept or both reject.
@@ -43,7 +43,7 @@ Result<void> check_object(std::string_view text, std::size_t depth_used);
 /// The same for one array and its elements.
 Result<void> scan_array(std::string_view text, ElementVisitor& visitor, std::size_t depth_used = 0);
 
-/// The text of a raw string slice (as handed out, with its quotes), escapes resolved.
+/// The text of a raw string slice (as passed to the visitor, with its quotes), escapes resolved.
 std::string decode_string(std::string_view raw);
 
 /// The same into `out`, which has room for raw.size() bytes; returns how many were written.

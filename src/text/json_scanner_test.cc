@@ -102,7 +102,7 @@ TEST(JsonScanner, RefusesControlCharactersInStrings) {
       EXPECT_FALSE(scan_value(value)) << length;
     }
     EXPECT_TRUE(scan_value('"' + std::string(length, 'x') + "\x7f" + '"'));
-    EXPECT_TRUE(scan_value('"' + std::string(length, '\xC3') + '"')) << "UTF-8 is not this layer's question";
+    EXPECT_TRUE(scan_value('"' + std::string(length, '\xC3') + '"')) << "UTF-8 is checked elsewhere";
   }
 }
 
@@ -169,7 +169,7 @@ TEST(JsonScanner, SurvivesNestingBomb) {
 
 TEST(JsonScanner, RefusesDuplicateKeys) {
   EXPECT_EQ(scan(R"({"id":1,"to":2,"id":3})").error().message(), "the key \"id\" appears twice in one object");
-  EXPECT_TRUE(scan(R"({"a":{"x":1,"x":2}})")) << "only the visited level is looked at";
+  EXPECT_TRUE(scan(R"({"a":{"x":1,"x":2}})")) << "only the visited level is checked";
 }
 
 TEST(JsonScanner, FindsDuplicateAmongThousandsOfKeysInBoundedTime) {

@@ -23,7 +23,7 @@ struct Sequence {
   std::string_view parameters;
 };
 
-/// A CSI whose parameters begin at `from`.
+/// A CSI whose parameters start at `from`.
 std::optional<Sequence> csi(std::string_view text, std::size_t from) {
   auto at = from;
   while (at < text.size() && text[at] >= 0x20 && text[at] <= 0x3f) ++at;
@@ -31,7 +31,7 @@ std::optional<Sequence> csi(std::string_view text, std::size_t from) {
   return Sequence{.bytes = at + 1, .last = text[at], .parameters = text.substr(from, at - from)};
 }
 
-/// An OSC (or other string sequence) whose text begins at `from`: to BEL or ST.
+/// An OSC (or other string sequence) whose text starts at `from`: to BEL or ST.
 std::optional<Sequence> string_sequence(std::string_view text, std::size_t from) {
   for (auto at = from; at < text.size(); ++at) {
     if (text[at] == kBell) return Sequence{.bytes = at + 1, .last = 0, .parameters = {}};

@@ -62,7 +62,7 @@ char32_t next_code_point(std::string_view text, std::size_t& position) {
     return lead;
   }
   const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  // C0, C1 and F5 and above never begin a well-formed sequence.
+  // C0, C1 and F5 and above never start a well-formed sequence.
   bool good = lead >= 0xC2 && lead <= 0xF4 && text.size() - position >= length;
   char32_t point = lead & (0x7Fu >> length);
   for (std::size_t i = 1; good && i < length; ++i) {

@@ -25,7 +25,7 @@ constexpr std::array kHidden = {
     CodePoints{0x70f, 0x70f},      //
     CodePoints{0x115f, 0x1160},    // Hangul fillers
     CodePoints{0x1680, 0x1680},    // a space
-    CodePoints{0x17b4, 0x17b5},    // Khmer, not shown
+    CodePoints{0x17b4, 0x17b5},    // Khmer, invisible
     CodePoints{0x180b, 0x180f},    // Mongolian selectors and separator
     CodePoints{0x2000, 0x200f},    // spaces, zero width, direction
     CodePoints{0x2028, 0x202f},    // line ends, embeddings, overrides
@@ -38,8 +38,8 @@ constexpr std::array kHidden = {
     CodePoints{0xfeff, 0xfeff},    // byte order mark
     CodePoints{0xffa0, 0xffa0},    // a Hangul filler
     CodePoints{0xfff0, 0xffff},    // specials
-    CodePoints{0x1bca0, 0x1bca3},  // shorthand, not shown
-    CodePoints{0x1d173, 0x1d17a},  // musical, not shown
+    CodePoints{0x1bca0, 0x1bca3},  // shorthand, invisible
+    CodePoints{0x1d173, 0x1d17a},  // musical, invisible
     CodePoints{0xe0000, 0x10ffff}  // tags, selectors, private use
 };
 
