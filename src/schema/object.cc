@@ -28,7 +28,7 @@ Result<void> read(const Object& object, const json::object& from, void* into, Un
   if (unknown == UnknownMembers::Ignore) return {};
   for (const auto& [name, value] : from) {
     const auto known = std::ranges::any_of(object.members, [&](const Member& one) { return one.name == name; });
-    if (!known) return fail(format("\"{}{}\" is not known", path, std::string_view{name}));
+    if (!known) return fail(format("\"{}{}\" is unknown", path, std::string_view{name}));
   }
   return {};
 }
@@ -61,7 +61,7 @@ std::string markdown_table(const Object& object) {
 
 json::object Components::refer_to(const Object& object) {
   if (!schemas_.contains(object.name)) {
-    schemas_[object.name] = nullptr;  // ends the recursion of an object that contains its own kind
+    schemas_[object.name] = nullptr;  // ends the recursion of an object that contains its own type
     schemas_[object.name] = json_schema(object, *this);
   }
   return {{"$ref", format("#/components/schemas/{}", object.name)}};

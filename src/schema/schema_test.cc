@@ -90,7 +90,7 @@ TEST(Schema, ErrorNamesMemberAndReason) {
   EXPECT_EQ(problem_of(R"({"list":[{"name":"a"},{"name":"b"},{"name":"c"}]})"),
             R"("list" must be a list of at most 2)");
   EXPECT_EQ(problem_of(R"({"map":{"x":"y"}})"), R"("map.x" must be a whole number)");
-  EXPECT_EQ(problem_of(R"({"more":1})"), R"("more" is not known)");
+  EXPECT_EQ(problem_of(R"({"more":1})"), R"("more" is unknown)");
   EXPECT_EQ(problem_of("{}", "{}"), R"("text" is missing)");
 }
 

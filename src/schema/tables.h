@@ -1,4 +1,4 @@
-/// What a struct or an enum declares about itself. Used through schema.h.
+/// The table that a struct or an enum declares. Used through schema.h.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace relay::schema {
 
-/// A value or null: unlike an optional member it is always written, and must be there to be read.
+/// A value or null: unlike an optional member it is always written, and required to be read.
 template <class T>
 struct Nullable : std::optional<T> {
   using std::optional<T>::optional;
