@@ -209,7 +209,8 @@ std::string file_name_of(std::string_view agent) {
 Result<Project> current_project(const Home& home, const Environment& environment) {
   std::error_code failed;
   const auto here = fs::current_path(failed);
-  if (failed) return fail("cannot tell the current directory: " + failed.message() + "; change to one that exists");
+  if (failed)
+    return fail("cannot determine the current directory: " + failed.message() + "; change to one that exists");
   return project_of(here.string(), home, environment);
 }
 

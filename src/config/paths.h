@@ -38,7 +38,7 @@ struct Home {
   std::string projects;      // directory of the projects' directories
   SocketPaths daemon_socket;
   std::string runtime;                 // private directory for sockets whose primary path is unusable
-  std::vector<std::string> published;  // where 1.x command lines look for <projectId>/relay.sock
+  std::vector<std::string> published;  // where 1.x command lines expect <projectId>/relay.sock
 };
 Result<Home> find_home(const Environment& environment);
 

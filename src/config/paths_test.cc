@@ -174,7 +174,7 @@ TEST_F(Paths, ConnectsToTheExistingSocket) {
 }
 
 TEST_F(Paths, IgnoresARuntimeDirectoryOfAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to change the owner";
   const SocketPaths paths{top_ + "/" + std::string(100, 'x') + "/relay.sock", top_ + "/run/relay.sock"};
   ASSERT_TRUE(make_private_directory(top_ + "/run").has_value());
   const auto trap = listen_at(paths.fallback);

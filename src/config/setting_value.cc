@@ -57,10 +57,10 @@ std::string allowed_values(const SettingRow& row) {
 }
 
 Failure not_allowed(const SettingRow& row, std::string_view given, std::string_view where) {
-  std::string shown{given.substr(0, kMaxShownValueBytes)};
-  if (shown.size() < given.size()) shown += "...";
+  std::string printed{given.substr(0, kMaxShownValueBytes)};
+  if (printed.size() < given.size()) printed += "...";
   return fail(Errc::BadValue,
-              relay::format("{}: {} cannot be {}; allowed: {}", where, row.name, shown, allowed_values(row)));
+              relay::format("{}: {} cannot be {}; allowed: {}", where, row.name, printed, allowed_values(row)));
 }
 
 bool is_allowed(const SettingRow& row, const SettingValue& value) {

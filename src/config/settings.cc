@@ -138,7 +138,7 @@ Result<Settings> load_settings(const Home& home, const Environment& environment)
 std::string database_path(const Settings& settings, const Project& project) {
   auto path = settings.storage_path();
   if (path.empty()) return project.database;
-  if (!path.starts_with('/')) path = project.root + "/" + path;  // the daemon's working directory has no meaning here
+  if (!path.starts_with('/')) path = project.root + "/" + path;  // not relative to the daemon's working directory
   if (const auto at = path.find(kProjectPlaceholder); at != std::string::npos)
     return path.replace(at, kProjectPlaceholder.size(), project.id);
   struct stat info{};

@@ -157,7 +157,7 @@ class Settings {
 struct SettingChange {
   const SettingRow* row;
   std::string from, to;
-  Applies applies;  // OnReload, whatever the row says, if `to` is already effective
+  Applies applies;  // that of the row; OnReload if `to` is already effective
 };
 /// The changes of a load of config.toml, in the order of the table: values that differ from the ones loaded before, and
 /// values loaded before that still differ from the effective ones. A setting that applies on save counts only if it is

@@ -48,12 +48,12 @@ class FileReader {
       value = *text;
     }
     if (!value) return not_allowed(row, "a value of that type", place);
-    if (!is_allowed(row, *value)) return not_allowed(row, shown(*value), place);
+    if (!is_allowed(row, *value)) return not_allowed(row, to_text(*value), place);
     settings_.set(row, *std::move(value), Source::File, relay::format("{}:{}", path_, node.location.line));
     return {};
   }
 
-  static std::string shown(const SettingValue& value) {
+  static std::string to_text(const SettingValue& value) {
     if (const auto* text = std::get_if<std::string>(&value)) return "\"" + printable_name(*text) + "\"";
     return relay::format("{}", std::get<std::int64_t>(value));
   }

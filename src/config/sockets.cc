@@ -21,7 +21,7 @@ bool is_socket(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode);
 }
 
-/// Some file is_system (network shares, shared folders of virtual machines) have no sockets; only an attempt shows it.
+/// Some file systems (network shares, shared folders of virtual machines) have no sockets; only an attempt shows it.
 bool holds_sockets(const std::string& directory) {
   const UniqueFd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   const auto probe = relay::format("{}/.p{}", directory, ::getpid());

@@ -10,7 +10,7 @@ namespace relay::config {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr uid_t kSomebodyElse = 65534;
+constexpr uid_t kOtherUid = 65534;
 
 /// A project whose root another user owns.
 struct ForeignProject : ::testing::Test {
@@ -19,10 +19,10 @@ struct ForeignProject : ::testing::Test {
   std::map<std::string, std::string, std::less<>> variables;
 
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root, to change the owner";
     std::string pattern = "/tmp/trust-XXXXXX";
     root = ::mkdtemp(pattern.data());
-    ASSERT_EQ(::chown(root.c_str(), kSomebodyElse, kSomebodyElse), 0);
+    ASSERT_EQ(::chown(root.c_str(), kOtherUid, kOtherUid), 0);
   }
   void TearDown() override {
     if (!root.empty()) fs::remove_all(root);
@@ -90,7 +90,7 @@ TEST(Trust, TreatsSystemDirectoriesAsCommon) {
 struct RootDirectory : ::testing::Test {
   std::string root;
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can make one";
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root, to create one";
     std::string pattern = "/tmp/trust-XXXXXX";
     root = ::mkdtemp(pattern.data());
     fs::permissions(root, fs::perms{0755});
@@ -99,7 +99,7 @@ struct RootDirectory : ::testing::Test {
     if (!root.empty()) fs::remove_all(root);
   }
   [[nodiscard]] ProjectTrust trust() const {
-    EXPECT_EQ(::seteuid(kSomebodyElse), 0);
+    EXPECT_EQ(::seteuid(kOtherUid), 0);
     const auto found = trust_of(root, Home{}, Settings{}, kNothing);
     EXPECT_EQ(::seteuid(0), 0);
     return found;
@@ -117,8 +117,8 @@ TEST_F(RootDirectory, IgnoresMarkersWhereAllUsersMayWrite) {
   fs::create_directory(root + "/.git");
   EXPECT_EQ(trust(), ProjectTrust::Common);
   fs::create_directory(root + "/mine");
-  ASSERT_EQ(::chown((root + "/mine").c_str(), kSomebodyElse, kSomebodyElse), 0);
-  ASSERT_EQ(::seteuid(kSomebodyElse), 0);
+  ASSERT_EQ(::chown((root + "/mine").c_str(), kOtherUid, kOtherUid), 0);
+  ASSERT_EQ(::seteuid(kOtherUid), 0);
   const auto found = find_project_root(root + "/mine", Home{}, kNothing);
   ASSERT_EQ(::seteuid(0), 0);
   EXPECT_EQ(found, root + "/mine");
