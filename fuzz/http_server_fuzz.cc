@@ -24,7 +24,7 @@ struct Talk final : WebSocketListener {
     if (text == "close") return socket->close(4000, text);
     socket->write_text(make_shared_buffer(std::string{text}));
   }
-  void on_gone(const std::string& reason) override { FUZZ_CHECK(!reason.empty()); }
+  void on_closed(const std::string& reason) override { FUZZ_CHECK(!reason.empty()); }
   std::optional<BodyStream> stream;
   std::optional<WebSocket> socket;
 };

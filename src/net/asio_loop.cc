@@ -11,8 +11,7 @@ namespace relay::net {
 namespace {
 
 /// A task that a task posts runs in the same turn, up to this depth: the daemon stores, acknowledges and writes a
-/// message
-/// without polling descriptors in between. The bound keeps a task that reposts itself from starving the rest.
+/// message without polling descriptors in between. The bound keeps a task that reposts itself from starving the rest.
 constexpr int kRoundsPerTurn = 4;
 
 /// Shared with the pending wait, because Asio may already have queued the expiry when the handle dies.

@@ -46,7 +46,7 @@ class FileWatch {
 
   struct FileChanges {
     bool modified = false;
-    bool removed = false;  // the inode is gone, even if a new file has its number
+    bool removed = false;  // the inode is deleted, even if a new file has its number
   };
 
   FileWatch(UniqueFd inotify, std::string path, Callback on_change);

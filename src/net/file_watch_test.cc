@@ -37,7 +37,7 @@ TEST(FileWatch, ReportsAWrite) {
   WatchRecorder recorder{directory.file("record")};
   append(directory.file("record"), "two\n");
   EXPECT_TRUE(recorder.wait_for(FileWatchEvent::Modified));
-  EXPECT_EQ(recorder.changes.size(), 1U) << "what was there before is not reported";
+  EXPECT_EQ(recorder.changes.size(), 1U) << "earlier content is not reported";
 }
 
 TEST(FileWatch, WaitsForMissingFileAndDirectories) {

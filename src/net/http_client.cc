@@ -121,7 +121,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                             if (self->done_) return;
                             if (error) return self->fail(HttpErrc::NoConnection, error.message());
                             if (listener_owner(self->shared_->endpoint.port) != ::geteuid())
-                              return self->fail(HttpErrc::NoConnection, "the program that listens there is not ours");
+                              return self->fail(HttpErrc::NoConnection, "a program of another user listens there");
                             self->send();
                           });
   }
@@ -325,7 +325,7 @@ Result<std::uint16_t> free_loopback_port() {
   for (int i = 0; i < kAttempts; ++i) {
     const auto port = static_cast<std::uint16_t>(kFirst + random.below(kCount));
     const UniqueFd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    if (!fd) return fail_errno("cannot look for a free port");
+    if (!fd) return fail_errno("cannot search for a free port");
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);

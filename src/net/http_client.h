@@ -43,7 +43,7 @@ struct HttpLimits {
   std::uint64_t body_bytes = 8U << 20U;  // of a whole response; a stream has no limit
   Millis connect{5'000};
   Millis response{30'000};      // until the whole response, or the header of a stream, has arrived
-  Millis idle_timeout{30'000};  // longest time without a byte of a stream
+  Millis idle_timeout{30'000};  // maximum time without a byte of a stream
 };
 
 struct HttpResponse {
@@ -91,7 +91,7 @@ class HttpClient {
 };
 
 /// A port of 127.0.0.1 without a listener, outside the range the kernel uses for outgoing connections: only a program
-/// that asks for this very number could take it before the caller does.
+/// that requests this very number could take it before the caller does.
 Result<std::uint16_t> free_loopback_port();
 
 }  // namespace relay::net

@@ -13,7 +13,7 @@
 namespace relay::net {
 namespace {
 
-constexpr std::size_t kMaxReadAhead = 64U * 1024U;  // while a request is handled, or its response waits to be sent
+constexpr std::size_t kMaxReadAhead = 64U * 1024U;  // while a request is handled, or its response is pending
 constexpr std::size_t kMaxDiscardedBytes =
     4U * 1024U * 1024U;                             // of a client that keeps sending after its connection is closing
 constexpr std::size_t kMaxInlineBody = 4U * 1024U;  // a smaller body is copied behind its header
@@ -139,7 +139,7 @@ void HttpConnection::handle(ReceivedRequest received) {
   version_ = received.version;
   keep_alive_ = received.keep_alive;
   head_only_ = request.method == "HEAD";
-  websocket_requested_ = asks_for_websocket(request);
+  websocket_requested_ = requests_websocket(request);
   websocket_key_ = version_ == HttpVersion::Http11 ? websocket_key(request).value_or("") : "";
   request.peer = peer_;
   core_->handle(std::move(request), ResponseWriter{HttpTransaction{shared_from_this()}});
@@ -300,7 +300,7 @@ void HttpConnection::on_drained() {
 void HttpConnection::end_head_only() {
   auto* listener = listener_;
   end_transaction();
-  listener->on_gone("the client requested the head only");
+  listener->on_closed("the client requested the head only");
 }
 
 // ---- the end
@@ -330,7 +330,7 @@ void HttpConnection::close_after_response() {
 void HttpConnection::abort(const std::string& reason) {
   auto* listener = std::exchange(listener_, nullptr);
   shut();
-  if (listener != nullptr) listener->on_gone(reason);
+  if (listener != nullptr) listener->on_closed(reason);
 }
 
 void HttpConnection::shut() {

@@ -4,7 +4,7 @@
 ///   Reading ──request──▶ Answering ──send──▶ Reading (kept alive) or Closing
 ///                            ├──stream──▶ Streaming ──finish──▶ Reading or Closing
 ///                            └──accept──▶ WebSocket ──close──▶ Closing
-///   Closing: pending bytes are sent, then our half is shut down and further input is discarded until the client
+///   Closing: pending bytes are sent, then the sending half is shut down and more input is discarded until the client
 ///   closes. Closing a socket with unread bytes would reset the connection and lose the last response.
 ///
 /// Invariants: each request, stream and WebSocket is a transaction with a number; handles of a finished transaction do

@@ -89,7 +89,7 @@ void HttpConnection::refuse_frames(const Error& error) {
 void HttpConnection::end_websocket(std::uint16_t code, std::string_view close_reason, const std::string& reason) {
   auto* listener = listener_;
   close_websocket(code, close_reason);
-  listener->on_gone(reason);
+  listener->on_closed(reason);
 }
 
 void HttpConnection::check_peer(SteadyTime now) {

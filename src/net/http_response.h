@@ -6,9 +6,9 @@
 ///   turn are sent together. Bytes the client does not take stay queued; `waiting_bytes` is their number, and the
 ///   writer decides when that is too much. The server's own bound (HttpServerLimits) is far higher and ends the
 ///   connection.
-/// Ownership: handles are move-only and may outlive the server. Listeners outlive their handles; after `on_gone`, after
+/// Ownership: handles are move-only and may outlive the server. Listeners outlive their handles; after `on_closed`, after
 ///   `finish` or `close`, and after the destruction of the handle they are not called. A handle may be destroyed inside
-///   any of its callbacks; destroying an unfinished one cuts the connection, so the client can tell.
+///   any of its callbacks; destroying an unfinished one cuts the connection, so the client detects it.
 /// Threading: loop thread only.
 #pragma once
 
@@ -27,7 +27,7 @@ namespace relay::net {
 class HttpConnection;
 
 /// The server writes Content-Length, Transfer-Encoding, Connection, Upgrade and Sec-WebSocket-*. A header that cannot
-/// be written (a line end in a value) is our bug: the client gets 500, the log the reason.
+/// be written (a line end in a value) is a bug of the caller: the client gets 500, the log the reason.
 struct ServerResponse {
   int status = 200;
   std::string content_type = {};  // empty: no header
@@ -49,7 +49,7 @@ class BodyListener {
   /// The kernel has taken the last pending byte.
   virtual void on_drained() {}
   /// Last call: the client disconnected or does not read, or the server closes. The reason is for users.
-  virtual void on_gone(const std::string& reason) = 0;
+  virtual void on_closed(const std::string& reason) = 0;
 };
 
 class WebSocketListener : public BodyListener {
@@ -127,15 +127,15 @@ class ResponseWriter {
   /// it. Empty when the client has already disconnected; the listener is then never called.
   [[nodiscard]] std::optional<BodyStream> stream(ServerResponse head, BodyListener& listener);
   /// `protocol`, if any, is sent to the client as the chosen one of those it offered. Empty when the client has
-  /// disconnected, or requested no WebSocket, which it was then told.
+  /// disconnected, or requested no WebSocket and got an error response.
   [[nodiscard]] std::optional<WebSocket> accept_websocket(WebSocketListener& listener, std::string_view protocol = {});
 
  private:
   HttpTransaction transaction_;
 };
 
-/// Does the request ask for a WebSocket?
-bool asks_for_websocket(const ServerRequest& request);
+/// True when the request is for a WebSocket.
+bool requests_websocket(const ServerRequest& request);
 /// The key of a version 13 handshake; without it no WebSocket can be accepted.
 std::optional<std::string_view> websocket_key(const ServerRequest& request);
 

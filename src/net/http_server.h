@@ -1,4 +1,4 @@
-/// An HTTP/1.1 server for programs of this machine: whole responses, streams, WebSockets. It knows no routes.
+/// An HTTP/1.1 server for programs of this machine: whole responses, streams, WebSockets. It has no routes.
 ///
 /// Requests of a connection are handled one after the other, in order, even if the client pipelines. A request reaches
 /// the handler whole and well-formed, or not at all: any other input gets a JSON error (400, 408, 413, 417, 431) and
@@ -51,7 +51,7 @@ struct HttpServerLimits {
   Millis body{30'000};             // from there to the last byte of the body
   Millis idle{60'000};             // between requests
   Millis write{30'000};            // without progress while bytes are pending
-  Millis ping{30'000};             // silence of a WebSocket before a ping, and again before it is closed
+  Millis ping{30'000};             // without input of a WebSocket before a ping, and again before it is closed
   Millis linger{1'000};            // for a client to read the last bytes
   Millis tick{250};                // timeouts may be this late, so that many end in one wake
 };
@@ -81,7 +81,7 @@ class HttpServer {
   /// Serves a connected stream socket from elsewhere (one of a pair, an inherited one).
   void adopt(UniqueFd socket);
 
-  /// Accepts no new connections and no further requests. Responses in progress are finished; after `linger` the
+  /// Accepts no new connections and no more requests. Responses in progress are finished; after `linger` the
   /// remaining connections are cut and their listeners called. Then calls `done`, which may destroy the server.
   void close(std::move_only_function<void()> done);
 

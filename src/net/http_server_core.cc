@@ -8,8 +8,7 @@
 namespace relay::net {
 namespace {
 
-constexpr std::size_t kMaxRefused =
-    64;  // clients over the limit that get a 503; further ones are closed without a response
+constexpr std::size_t kMaxRefused = 64;  // clients over the limit that get a 503; others are closed without a response
 
 }  // namespace
 

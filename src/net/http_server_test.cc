@@ -306,15 +306,15 @@ TEST_F(HttpServerTest, GivesUntrustedClientsAShortHeaderTimeout) {
 TEST_F(HttpServerTest, PartialEmptyLinesDoNotExtendTheTimeout) {
   limits.header = Millis{100};
   auto client = connect();
-  const auto began = loop.now().steady;
+  const auto start_time = loop.now().steady;
   std::unique_ptr<Timer> timer;
-  std::function<void(bool)> say = [&](bool first) {
+  std::function<void(bool)> send_alternately = [&](bool first) {
     client.send(first ? "\r" : "\n");
-    timer = loop.after(Millis{10}, [&, first] { say(!first); });
+    timer = loop.after(Millis{10}, [&, first] { send_alternately(!first); });
   };
-  say(true);
+  send_alternately(true);
   EXPECT_TRUE(client.wait_closed());
-  EXPECT_LT(loop.now().steady - began, Millis{2'000});
+  EXPECT_LT(loop.now().steady - start_time, Millis{2'000});
 }
 
 TEST_F(HttpServerTest, TimesOutAnIncompleteHeader) {
@@ -366,7 +366,7 @@ TEST_F(HttpServerTest, KeepsAClientThatReadsSlowly) {
   respond = [&](ServerRequest&, ResponseWriter& reply) { reply.send({.body = std::string(size, 'x')}); };
   auto client = connect();
   client.send(get("/", "Connection: close\r\n"));
-  const auto began = loop.now().steady;
+  const auto start_time = loop.now().steady;
   std::unique_ptr<Timer> pause;
   std::function<void()> sip = [&] {
     client.pause_reading();
@@ -378,7 +378,7 @@ TEST_F(HttpServerTest, KeepsAClientThatReadsSlowly) {
   sip();
   ASSERT_TRUE(client.wait_closed());
   EXPECT_GT(client.output().size(), size);
-  EXPECT_GT(loop.now().steady - began, limits.write) << "longer than the limit, but never without progress";
+  EXPECT_GT(loop.now().steady - start_time, limits.write) << "longer than the limit, but never without progress";
 }
 
 // ---- closing

@@ -46,8 +46,8 @@ TEST_F(HttpStreamTest, SendsChunksUntilFinished) {
   EXPECT_EQ(reading.output(), "b\r\ndata: one\n\n\r\nb\r\ndata: two\n\n\r\nd\r\ndata: three\n\n\r\n0\r\n\r\n");
   respond = [](ServerRequest&, ResponseWriter& reply) { reply.send({.body = "next"}); };
   reading.send(get("/more"));
-  EXPECT_TRUE(reading.wait_for("next")) << "the connection is kept";
-  EXPECT_EQ(listener.gone, "");
+  EXPECT_TRUE(reading.wait_for("next")) << "the connection stays open";
+  EXPECT_EQ(listener.closed, "");
 }
 
 TEST_F(HttpStreamTest, SharesBuffersAmongReaders) {
@@ -84,7 +84,7 @@ TEST_F(HttpStreamTest, EndsWithTheConnectionForHttp10) {
 TEST_F(HttpStreamTest, EndsAtOnceForHead) {
   auto reading = connect();
   reading.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
-  ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
+  ASSERT_TRUE(run_until(loop, [&] { return !listener.closed.empty(); }));
   EXPECT_FALSE(stream->open());
   stream->write(make_shared_buffer("dropped"));
   respond = [](ServerRequest&, ResponseWriter& reply) { reply.send({.body = "next"}); };
@@ -96,8 +96,8 @@ TEST_F(HttpStreamTest, EndsAtOnceForHead) {
 TEST_F(HttpStreamTest, ReportsThatTheClientDisconnected) {
   auto reading = reader();
   reading.disconnect();
-  ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
-  EXPECT_EQ(listener.gone, "the client closed the connection");
+  ASSERT_TRUE(run_until(loop, [&] { return !listener.closed.empty(); }));
+  EXPECT_EQ(listener.closed, "the client closed the connection");
   EXPECT_FALSE(stream->open());
   stream->write(make_shared_buffer("dropped"));
   EXPECT_EQ(stream->waiting_bytes(), 0u);
@@ -111,7 +111,7 @@ TEST_F(HttpStreamTest, ReportsAClientThatHalfClosedEarlier) {
   ASSERT_TRUE(run_until(loop, [&] { return deferred.size() == 1; }));
   reading.shutdown_write();
   const auto tick = loop.after(Millis{5}, [&] { stream = deferred.front().stream({}, listener); });
-  ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
+  ASSERT_TRUE(run_until(loop, [&] { return !listener.closed.empty(); }));
 }
 
 TEST_F(HttpStreamTest, ReportsPendingBytesAndDrain) {
@@ -161,8 +161,8 @@ TEST_F(HttpStreamTest, CutsAReaderAboveTheByteLimit) {
     again = loop.after(Millis{0}, [&] { pour(); });
   };
   pour();
-  ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
-  EXPECT_TRUE(listener.gone.contains("too slowly")) << listener.gone;
+  ASSERT_TRUE(run_until(loop, [&] { return !listener.closed.empty(); }));
+  EXPECT_TRUE(listener.closed.contains("too slowly")) << listener.closed;
   EXPECT_EQ(large.use_count(), 1);
 }
 
@@ -171,8 +171,8 @@ TEST_F(HttpStreamTest, CutsAReaderThatStopsReading) {
   auto reading = reader();
   reading.pause_reading();
   stream->write(make_shared_buffer(std::string(14'000'000, 'x')));
-  ASSERT_TRUE(run_until(loop, [&] { return !listener.gone.empty(); }));
-  EXPECT_EQ(listener.gone, "the client does not read");
+  ASSERT_TRUE(run_until(loop, [&] { return !listener.closed.empty(); }));
+  EXPECT_EQ(listener.closed, "the client does not read");
 }
 
 TEST_F(HttpStreamTest, CutsTheConnectionWhenDestroyed) {
@@ -181,8 +181,8 @@ TEST_F(HttpStreamTest, CutsTheConnectionWhenDestroyed) {
   ASSERT_TRUE(reading.wait_for("the beginning"));
   stream.reset();
   ASSERT_TRUE(reading.wait_closed());
-  EXPECT_FALSE(reading.output().contains("0\r\n\r\n")) << "so the client knows that something is missing";
-  EXPECT_EQ(listener.gone, "");
+  EXPECT_FALSE(reading.output().contains("0\r\n\r\n")) << "so the client detects the incomplete body";
+  EXPECT_EQ(listener.closed, "");
 }
 
 TEST_F(HttpStreamTest, CanBeDestroyedInItsCallbacks) {
@@ -195,7 +195,7 @@ TEST_F(HttpStreamTest, CanBeDestroyedInItsCallbacks) {
   listener.when_drained = nullptr;
   {
     auto reading = reader();
-    listener.when_gone = [&] { stream.reset(); };
+    listener.when_closed = [&] { stream.reset(); };
     reading.disconnect();
     ASSERT_TRUE(run_until(loop, [&] { return !stream.has_value(); }));
   }
@@ -206,9 +206,9 @@ TEST_F(HttpStreamTest, IdleStreamUsesNoTimer) {
   limits.header = limits.idle = limits.write = Millis{1};
   auto reading = reader();
   const auto timer = loop.after(Millis{10}, [] {});
-  bool waited = false;
-  const auto end = loop.after(Millis{10}, [&] { waited = true; });
-  ASSERT_TRUE(run_until(loop, [&] { return waited; }));
+  bool timer_fired = false;
+  const auto end = loop.after(Millis{10}, [&] { timer_fired = true; });
+  ASSERT_TRUE(run_until(loop, [&] { return timer_fired; }));
   EXPECT_TRUE(stream->open()) << "no timeout ends an idle stream";
 }
 
@@ -218,7 +218,7 @@ TEST_F(HttpStreamTest, ReportsThatTheServerCloses) {
   bool closed = false;
   server->close([&] { closed = true; });
   ASSERT_TRUE(run_until(loop, [&] { return closed; }));
-  EXPECT_EQ(listener.gone, "the server is closing");
+  EXPECT_EQ(listener.closed, "the server is closing");
   EXPECT_TRUE(reading.wait_closed());
 }
 

@@ -156,13 +156,13 @@ std::optional<uid_t> uid_of(const std::optional<SocketOwner>& owner) {
 }  // namespace
 
 std::optional<TcpEnds> ends_seen_by_peer(int socket) {
-  sockaddr_storage ours{}, theirs{};
-  socklen_t our_size = sizeof ours, their_size = sizeof theirs;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&ours), &our_size) != 0 ||
-      ::getpeername(socket, reinterpret_cast<sockaddr*>(&theirs), &their_size) != 0)
+  sockaddr_storage own{}, peer{};
+  socklen_t own_size = sizeof own, peer_size = sizeof peer;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
+      ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
     return std::nullopt;
-  if (theirs.ss_family != AF_INET && theirs.ss_family != AF_INET6) return std::nullopt;
-  TcpEnds ends{.own = end_of(theirs), .other = end_of(ours)};
+  if (peer.ss_family != AF_INET && peer.ss_family != AF_INET6) return std::nullopt;
+  TcpEnds ends{.own = end_of(peer), .other = end_of(own)};
   ends.is_v4 = IN6_IS_ADDR_V4MAPPED(&ends.own.address) != 0;
   return ends;
 }

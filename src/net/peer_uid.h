@@ -20,7 +20,7 @@ struct TcpEnd {
   std::uint16_t port = 0;  // network byte order
 };
 
-/// A connection as the peer's socket sees it. It identifies that socket even after ours is passed on.
+/// A connection from the side of the peer's socket. It identifies that socket even after the own one is passed on.
 struct TcpEnds {
   bool is_v4 = false;
   TcpEnd own, other;

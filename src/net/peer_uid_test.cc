@@ -95,7 +95,7 @@ TEST_P(PeerUid, ReportsNoOwnerForAClosedSocket) {
 }
 
 TEST_P(PeerUid, FindsAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can change its user";
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to change the user";
   listen_on_loopback();
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);

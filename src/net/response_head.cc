@@ -61,7 +61,7 @@ bool is_value(std::string_view value) {
 bool is_reserved(std::string_view name) {
   constexpr std::string_view kReserved[] = {"Connection", "Content-Length", "Content-Type", "Transfer-Encoding"};
   return std::any_of(std::begin(kReserved), std::end(kReserved),
-                     [&](auto ours) { return equals_ignore_case(ours, name); }) ||
+                     [&](auto reserved) { return equals_ignore_case(reserved, name); }) ||
          equals_ignore_case(name.substr(0, 14), "Sec-WebSocket-");
 }
 
@@ -99,11 +99,11 @@ ServerResponse error_response(int status, std::string_view code, std::string_vie
   return response;
 }
 
-bool asks_for_websocket(const ServerRequest& request) { return request.headers.lists("Upgrade", "websocket"); }
+bool requests_websocket(const ServerRequest& request) { return request.headers.lists("Upgrade", "websocket"); }
 
 std::optional<std::string_view> websocket_key(const ServerRequest& request) {
   const auto key = request.headers.find("Sec-WebSocket-Key");
-  const bool is_one = asks_for_websocket(request) && request.method == "GET" && key && key->size() == 24 &&
+  const bool is_one = requests_websocket(request) && request.method == "GET" && key && key->size() == 24 &&
                       request.headers.lists("Connection", "Upgrade") &&
                       request.headers.find("Sec-WebSocket-Version") == "13";
   return is_one ? key : std::nullopt;

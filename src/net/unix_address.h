@@ -14,7 +14,7 @@ namespace relay::net {
 enum class Errc { PathTooLong, NotASocket, InUse, ConnectionRefused, ForeignListener };
 std::string_view describe(Errc code);
 
-/// The longest path of a Unix socket (sun_path without its final zero).
+/// The maximum length of the path of a Unix socket (sun_path without its final zero).
 std::size_t max_socket_path();
 
 /// The socket file that a listener created: enough to remove this file and no other.
@@ -25,7 +25,7 @@ struct BoundSocket {
 };
 
 /// Binds and listens at the path with mode 0600 from the start. The directory must exist. A stale socket is replaced; a
-/// socket in use and any other file are left alone and refused.
+/// socket in use and any other file stay unchanged and are refused.
 Result<BoundSocket> bind_and_listen(const std::string& path);
 
 /// Checks that the listener at the other end of a connected Unix socket runs as this user; otherwise

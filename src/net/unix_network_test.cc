@@ -66,11 +66,11 @@ TEST_F(NetworkTest, ReadsPeerCredentials) {
 }
 
 TEST_F(NetworkTest, RefusesAConnectionOfAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to act as two users";
   constexpr uid_t kOtherUser = 65534;
   const auto listener = listen(directory.file("relay.sock"));
   ASSERT_TRUE(listener.has_value());
-  const auto client = connect_now(directory.file("relay.sock"));  // the kernel remembers who connected: root
+  const auto client = connect_now(directory.file("relay.sock"));  // the kernel records the uid that connected: root
   ASSERT_TRUE(client.has_value());
   ASSERT_EQ(::seteuid(kOtherUser), 0);
   char byte = 0;
@@ -81,12 +81,12 @@ TEST_F(NetworkTest, RefusesAConnectionOfAnotherUser) {
 }
 
 TEST_F(NetworkTest, SendsNothingToASocketOfAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to act as two users";
   constexpr uid_t kOtherUser = 65534;
   const std::string path = directory.file("relay.sock");
   ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
   ASSERT_EQ(::seteuid(kOtherUser), 0);
-  const auto bound = bind_and_listen(path);  // the kernel remembers who listens
+  const auto bound = bind_and_listen(path);  // the kernel records the uid that listens
   ASSERT_EQ(::seteuid(0), 0);
   ASSERT_TRUE(bound.has_value()) << bound.error().message();
   bool refused = false;

@@ -305,7 +305,7 @@ void StreamHub::mark_dirty(std::weak_ptr<Core> stream) {
 }
 
 void StreamHub::flush_all() {
-  // What a flush provokes (on_written may write again) belongs to the next turn.
+  // Writes caused by a flush (on_written may write again) belong to the next turn.
   const auto batch = std::exchange(dirty_, {});
   for (const auto& weak : batch)
     if (const auto stream = weak.lock()) stream->flush();

@@ -78,8 +78,8 @@ TEST(WebSocketFrames, MatchTheExamplesOfTheRfc) {
   EXPECT_EQ(frame_head(Opcode::Binary, 256).view(), (std::string_view{"\x82\x7E\x01\x00", 4}));
   EXPECT_EQ(frame_head(Opcode::Binary, 65'536).view(), (std::string_view{"\x82\x7F\0\0\0\0\0\x01\0\0", 10}));
   EXPECT_EQ(close_frame(1001, "bye"), (std::string{"\x88\x05\x03\xe9", 4} + "bye"));
-  const auto longest = close_frame(1000, std::string(122, 'x') + "é and more");
-  EXPECT_EQ(longest.size(), 2u + 2u + 122u) << "no half of a character";
+  const auto largest = close_frame(1000, std::string(122, 'x') + "é and more");
+  EXPECT_EQ(largest.size(), 2u + 2u + 122u) << "no character is split";
   EXPECT_EQ(accept_key("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 }
 

@@ -16,11 +16,11 @@ struct SocketRecorder final : WebSocketListener {
     if (when_text) when_text();
   }
   void on_drained() override { ++drained; }
-  void on_gone(const std::string& why) override { gone = why; }
+  void on_closed(const std::string& reason) override { closed = reason; }
 
   std::vector<std::string> texts;
   int drained = 0;
-  std::string gone;
+  std::string closed;
   std::function<void()> when_text;
 };
 
@@ -69,8 +69,8 @@ struct WebSocketTest : ::testing::Test {
     client.output().erase(0, client.output().find("\r\n\r\n") + 4);
     return client;
   }
-  bool gone() {
-    return testing::run_until(loop, [&] { return !listener.gone.empty(); });
+  bool wait_listener_closed() {
+    return testing::run_until(loop, [&] { return !listener.closed.empty(); });
   }
   std::string response_to(std::string handshake, std::string_view from, std::string_view to) {
     handshake.replace(handshake.find(from), from.size(), to);
@@ -128,8 +128,8 @@ TEST_F(WebSocketTest, AnswersAPing) {
 TEST_F(WebSocketTest, IsClosedByTheClient) {
   auto client = open();
   client.send(client_frame(Opcode::Close, std::string{"\x0f\xa0"} + "enough"));
-  ASSERT_TRUE(gone());
-  EXPECT_EQ(listener.gone, "the client closed the WebSocket (4000: enough)");
+  ASSERT_TRUE(wait_listener_closed());
+  EXPECT_EQ(listener.closed, "the client closed the WebSocket (4000: enough)");
   EXPECT_FALSE(socket->open());
   ASSERT_TRUE(client.wait_closed());
   EXPECT_EQ(client.output(), close_frame(4000, "enough"));
@@ -142,7 +142,7 @@ TEST_F(WebSocketTest, IsClosedByTheServerWithCodeAndReason) {
   EXPECT_FALSE(socket->open());
   ASSERT_TRUE(client.wait_closed());
   EXPECT_EQ(client.output(), server_frame(Opcode::Text, "last words") + close_frame(4001, "we are done"));
-  EXPECT_EQ(listener.gone, "");
+  EXPECT_EQ(listener.closed, "");
 }
 
 TEST_F(WebSocketTest, CutsTheConnectionWhenDestroyed) {
@@ -163,7 +163,7 @@ TEST_F(WebSocketTest, CanBeDestroyedInItsCallback) {
 TEST_F(WebSocketTest, ReportsThatTheClientDisconnected) {
   auto client = open();
   client.disconnect();
-  ASSERT_TRUE(gone());
+  ASSERT_TRUE(wait_listener_closed());
   socket->write_text(make_shared_buffer("dropped"));
   EXPECT_EQ(socket->waiting_bytes(), 0u);
 }
@@ -177,12 +177,12 @@ TEST_F(WebSocketTest, ClosesWithTheCodeOfTheError) {
       {client_frame(Opcode::Text, std::string(1'001, 'x')), 1009},
   };
   for (const auto& [bytes, code] : cases) {
-    listener.gone.clear();
+    listener.closed.clear();
     auto client = open();
     client.send(bytes);
-    ASSERT_TRUE(gone()) << code;
+    ASSERT_TRUE(wait_listener_closed()) << code;
     ASSERT_TRUE(client.wait_closed()) << code;
-    EXPECT_EQ(client.output(), close_frame(code, listener.gone));
+    EXPECT_EQ(client.output(), close_frame(code, listener.closed));
   }
   EXPECT_TRUE(listener.texts.empty());
 }
@@ -190,8 +190,8 @@ TEST_F(WebSocketTest, ClosesWithTheCodeOfTheError) {
 TEST_F(WebSocketTest, RefusesAFloodOfPings) {
   auto client = open();
   for (int i = 0; i < 1'000; ++i) client.send(client_frame(Opcode::Ping, std::string(100, 'p')));
-  ASSERT_TRUE(gone());
-  EXPECT_TRUE(listener.gone.contains("too many pings")) << listener.gone;
+  ASSERT_TRUE(wait_listener_closed());
+  EXPECT_TRUE(listener.closed.contains("too many pings")) << listener.closed;
   EXPECT_TRUE(client.wait_closed());
   EXPECT_LT(client.output().size(), 10'000u);
 }
@@ -211,8 +211,8 @@ TEST_F(WebSocketTest, PingsASilentClientAndKeepsItAfterAPong) {
 TEST_F(WebSocketTest, CutsAClientWithoutPong) {
   limits.ping = Millis{10};
   auto client = open();
-  ASSERT_TRUE(gone());
-  EXPECT_EQ(listener.gone, "the client does not answer a ping");
+  ASSERT_TRUE(wait_listener_closed());
+  EXPECT_EQ(listener.closed, "the client does not answer a ping");
   EXPECT_EQ(client.output(), server_frame(Opcode::Ping, ""));
   EXPECT_TRUE(client.wait_closed());
 }
@@ -225,7 +225,7 @@ TEST_F(WebSocketTest, SendsNoPingWhileBytesArePending) {
   bool later = false;
   const auto timer = loop.after(Millis{100}, [&] { later = true; });
   ASSERT_TRUE(run_until(loop, [&] { return later; }));
-  EXPECT_TRUE(socket->open()) << listener.gone;
+  EXPECT_TRUE(socket->open()) << listener.closed;
 }
 
 TEST_F(WebSocketTest, CutsAClientAboveTheByteLimit) {
@@ -234,7 +234,7 @@ TEST_F(WebSocketTest, CutsAClientAboveTheByteLimit) {
   client.pause_reading();
   const auto large = make_shared_buffer(std::string(200'000, 'x'));
   for (int i = 0; i < 100; ++i) socket->write_text(large);
-  ASSERT_TRUE(gone());
+  ASSERT_TRUE(wait_listener_closed());
   EXPECT_EQ(large.use_count(), 1);
 }
 

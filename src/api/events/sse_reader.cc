@@ -22,6 +22,6 @@ void SseReader::on_drained() {
   if (position_) position_->on_drained();
 }
 
-void SseReader::on_gone(const std::string&) { feed_.remove(*this); }
+void SseReader::on_closed(const std::string&) { feed_.remove(*this); }
 
 }  // namespace relay::api

@@ -27,7 +27,7 @@ class SseReader final : public net::BodyListener, public FeedSink {
 
  private:
   void on_drained() override;
-  void on_gone(const std::string& reason) override;
+  void on_closed(const std::string& reason) override;
 
   Feed& feed_;
   net::BodyStream stream_;

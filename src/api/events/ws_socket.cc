@@ -179,7 +179,7 @@ void LiveSocket::on_drained() {
   for (const auto& [agent, screen] : screens_) screen->resume();
 }
 
-void LiveSocket::on_gone(const std::string&) { owner_.remove(*this); }
+void LiveSocket::on_closed(const std::string&) { owner_.remove(*this); }
 
 void LiveSocket::send_error(std::string_view message) {
   send(JsonWriter{}.field("type", "error").field("message", message).take());
@@ -198,7 +198,7 @@ void LiveSockets::open(Call call) {
   if (sockets_.size() >= limits_.sockets)
     return call.refuse(
         {503, "BUSY", format("{} sockets are open already; try again later", limits_.sockets), kStreamRetryAfter});
-  if (!net::asks_for_websocket(call.request()))
+  if (!net::requests_websocket(call.request()))
     return call.refuse({426, "UPGRADE_REQUIRED", "this path serves only WebSocket; request an upgrade", {}});
   if (!net::websocket_key(call.request())) return call.refuse(bad_request("the handshake is not WebSocket version 13"));
   auto reply = call.take_reply();

@@ -36,7 +36,7 @@ class LiveSocket final : public net::WebSocketListener, public FeedSink {
 
   void on_text(std::string_view text) override;
   void on_drained() override;
-  void on_gone(const std::string& reason) override;
+  void on_closed(const std::string& reason) override;
 
   void on_newest(const Result<std::uint64_t>& newest);
   void on_agents(const Result<json::object>& response);

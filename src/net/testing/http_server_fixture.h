@@ -24,13 +24,13 @@ struct BodyRecorder final : BodyListener {
     ++drained;
     if (when_drained) when_drained();
   }
-  void on_gone(const std::string& reason) override {
-    gone = reason;
-    if (when_gone) when_gone();
+  void on_closed(const std::string& reason) override {
+    closed = reason;
+    if (when_closed) when_closed();
   }
   int drained = 0;
-  std::string gone;
-  std::function<void()> when_drained, when_gone;
+  std::string closed;
+  std::function<void()> when_drained, when_closed;
 };
 
 inline std::string get(std::string_view path, std::string_view more = {}) {
