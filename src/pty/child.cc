@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kMarkBytes = 8;
 constexpr std::size_t kFullReadBytes =
     2 * 1024;                           // the kernel returns at most 4 KB per read; above this, more is likely pending
-constexpr Millis kRecheckInterval{20};  // while ending: interval of checking whether all processes are gone
+constexpr Millis kRecheckInterval{20};  // while ending: interval of checking whether all processes have ended
 
 }  // namespace
 
@@ -213,7 +213,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
                           ? -1
                           : process_.pid;  // it leads no group, or the number of a reaped process may be reused
     const pid_t foreground = controller_ ? ::tcgetpgrp(controller_.get()) : -1;
-    const auto members = tree_.living();
+    const auto members = tree_.running();
     for (const int number : signals) {
       if (own > 1) ::kill(-own, number);
       if (foreground > 1 && foreground != own) ::kill(-foreground, number);
@@ -259,7 +259,7 @@ class Child::Core : public std::enable_shared_from_this<Core> {
   ByteQueue input_{kMaxInputBytes};
   std::array<char, kMaxTurnBytes> buffer_;
   bool paused_ = false;
-  bool output_ended_;                 // true from the start for a child without a terminal of ours
+  bool output_ended_;                 // true from the start for a child without a pseudo-terminal
   std::optional<ExitStatus> status_;  // after the child itself is reaped
   SteadyTime last_output_{};
   SteadyTime drain_until_{};

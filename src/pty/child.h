@@ -5,14 +5,14 @@
 ///
 /// Invariants
 /// - Nothing blocks and nothing grows: output is read in turns of at most kMaxTurnBytes and only on demand (the child
-/// otherwise blocks in its write); input waits in a queue of kMaxInputBytes, and `write` returns how much it took. Both
+/// otherwise blocks in its write); input is queued up to kMaxInputBytes, and `write` returns how much it took. Both
 /// directions are independent, so a child that floods its output while it gets input cannot deadlock with us.
 /// - `on_exit` is the last call, after the last output. A grandchild that keeps the terminal open delays it by at most
 /// kMaxDrainTime of reading.
-/// - After `end` it comes after the last process of the tree is gone (process_tree.h lists the exceptions), or after
+/// - After `end` it comes after the last process of the tree has ended (process_tree.h lists the exceptions), or after
 /// kKillTimeout, if even SIGKILL had no effect.
 /// - A child that exits normally leaves its descendants running, as at any terminal: the kernel hangs up the foreground
-/// group, and the rest is meant to stay. To end them too, call `end` while output still comes, or before.
+/// group, and the rest stays on purpose. To end them too, call `end` while output still comes, or before.
 /// Ownership: borrows loop and listener, which outlive it. Destroying it kills what still runs (see below) and is
 ///   allowed inside any of its callbacks.
 /// Threading: loop thread only, and that thread must live as long as the child is needed (spawn.h has the reason).

@@ -123,7 +123,7 @@ TEST(Child, ReportsItsExitWhileAGrandchildKeepsTheTerminal) {
   EXPECT_TRUE(recorder.wait_exit());
   EXPECT_LT(recorder.loop.now().steady - start, kMaxDrainTime);
   EXPECT_EQ(recorder.status, (ExitStatus{ExitStatus::Kind::Exited, 4}));
-  EXPECT_FALSE(is_gone(grandchild)) << "the grandchild is meant to stay";
+  EXPECT_FALSE(is_gone(grandchild)) << "the grandchild stays on purpose";
   ::kill(grandchild, SIGKILL);
 }
 

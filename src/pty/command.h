@@ -13,7 +13,7 @@ namespace relay::pty {
 /// Which of the child's standard descriptors are the pseudo-terminal; the others are inherited from us.
 enum class Streams : std::uint8_t {
   Terminal,        // all three
-  ErrorInherited,  // input and output; standard error is ours
+  ErrorInherited,  // input and output; standard error is inherited
   Inherited,       // none: no pseudo-terminal, and the child stays in our session and process group
 };
 

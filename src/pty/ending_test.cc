@@ -15,7 +15,7 @@ using testing::shell;
 using testing::TestTerminal;
 
 constexpr Millis kShortGrace{50};
-constexpr Millis kLongGrace{60'000};  // never waited for
+constexpr Millis kLongGrace{60'000};  // never reached
 
 TEST(Ending, RequestsTerminationBeforeItKills) {
   ChildRecorder recorder{shell("trap 'echo tidy; exit 9' TERM; echo go; sleep 1000 & wait")};
@@ -33,7 +33,7 @@ TEST(Ending, KillsAProcessThatIgnoresBothSignals) {
   EXPECT_TRUE(recorder.wait_exit());
   EXPECT_EQ(recorder.status, (ExitStatus{ExitStatus::Kind::Signalled, SIGKILL}));
   for (const auto& one : all_processes())
-    EXPECT_TRUE(one.ended || one.session != recorder.child->pid()) << "the sleep in its session is gone as well";
+    EXPECT_TRUE(one.ended || one.session != recorder.child->pid()) << "the sleep in its session has ended as well";
 }
 
 TEST(Ending, HangsUpAProcessThatIgnoresTheFirstSignal) {
@@ -100,7 +100,7 @@ TEST(Ending, DoesNotWaitForAPausedListener) {
 }
 
 TEST(Ending, HangsUpTheChildWhenWeAreKilled) {
-  // A session leader in the foreground, and a foreground job in a group of its own.
+  // A session leader in the foreground, and a foreground job in its own group.
   TestTerminal terminal{{SEATED_PROGRAM, "hold", "sh", "-c", "set -m; sleep 1000"}};
   ASSERT_TRUE(terminal.wait_for("."));
   const pid_t child = std::stoi(terminal.screen.substr(terminal.screen.find("child ") + 6));

@@ -1,6 +1,6 @@
 /// Forwards signals sent to this process to a child in the same process group.
 ///
-/// Why: the sender of a signal to this process means the program inside. A signal from the keyboard reaches the whole
+/// Why: a signal to this process is intended for the program inside. A signal from the keyboard reaches the whole
 ///   group, so the child has it already and it is not forwarded. A signal sent to the group arrives twice; the two
 ///   cases cannot be distinguished.
 /// Invariants: once constructed, none of these signals ends this process, and none is lost: signals before `to` are
@@ -32,7 +32,7 @@ class ForwardedSignals {
 
   /// Forwards to this child until `stop`.
   void to(net::AsioLoop& loop, pid_t child);
-  /// The child is gone, and its number may be reused.
+  /// The child has ended, and its number may be reused.
   void stop();
 
  private:

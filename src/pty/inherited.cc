@@ -46,7 +46,7 @@ std::vector<int> inheritable_descriptors() {
   return found;
 }
 
-Streams streams_like_ours() {
+Streams matching_streams() {
   if (!UserTerminal::is_one()) return Streams::Inherited;
   return ::isatty(STDERR_FILENO) == 1 ? Streams::Terminal : Streams::ErrorInherited;
 }

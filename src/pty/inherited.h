@@ -15,6 +15,6 @@ const std::vector<int>& signals_ignored_at_start();
 std::vector<int> inheritable_descriptors();
 
 /// The streams for which isatty() gives the child the same answer on each standard descriptor as it gives us.
-Streams streams_like_ours();
+Streams matching_streams();
 
 }  // namespace relay::pty

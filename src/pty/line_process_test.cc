@@ -37,13 +37,13 @@ struct LineProcessTest : ::testing::Test, LineProcessListener {
     ASSERT_TRUE(made) << made.error().message();
     helper = *std::move(made);
   }
-  bool said(std::size_t count) {
+  bool wait_lines(std::size_t count) {
     return run_until(loop, [&] { return lines.size() >= count; });
   }
   bool ended() {
     return run_until(loop, [&] { return !ends.empty(); });
   }
-  /// Neither running nor a zombie of ours.
+  /// Neither running nor a zombie.
   static bool is_gone(pid_t pid) {
     std::ifstream status{format("/proc/{}/stat", pid)};
     std::string number, name, state;
@@ -53,18 +53,18 @@ struct LineProcessTest : ::testing::Test, LineProcessListener {
 };
 
 TEST_F(LineProcessTest, ExchangesLines) {
-  start("while read -r line; do echo \"you said: $line\"; done");
+  start("while read -r line; do echo \"line: $line\"; done");
   helper->write_line("one");
   helper->write_line("");
   helper->write_line("three \xc3\xa4");
-  ASSERT_TRUE(said(3));
-  EXPECT_EQ(lines, (Lines{"you said: one", "you said: ", "you said: three \xc3\xa4"}));
+  ASSERT_TRUE(wait_lines(3));
+  EXPECT_EQ(lines, (Lines{"line: one", "line: ", "line: three \xc3\xa4"}));
   EXPECT_TRUE(ends.empty());
 }
 
 TEST_F(LineProcessTest, ReportsOnlyCompleteLines) {
   start("printf 'be'; read -r go; printf 'gin\\nand the rest'");
-  helper->write_line("go on");
+  helper->write_line("continue");
   ASSERT_TRUE(ended());
   EXPECT_EQ(lines, Lines{"begin"});
 }
@@ -74,7 +74,7 @@ TEST_F(LineProcessTest, ReportsTheEndOnceAfterTheLastLine) {
   ASSERT_TRUE(ended());
   EXPECT_EQ(lines, Lines{"last"});
   EXPECT_EQ(ends, Lines{"it has ended"});
-  helper->write_line("anybody there?");
+  helper->write_line("after the end");
   EXPECT_EQ(ends.size(), 1U);
 }
 
@@ -102,7 +102,7 @@ TEST_F(LineProcessTest, BoundsALineWithoutEnd) {
 
 TEST_F(LineProcessTest, EndsAProgramThatDoesNotRead) {
   start("echo ready; exec sleep 1000");
-  ASSERT_TRUE(said(1));
+  ASSERT_TRUE(wait_lines(1));
   const std::string much(1U << 20, 'x');
   for (int i = 0; i < 8 && ends.empty(); ++i) helper->write_line(much);
   EXPECT_EQ(ends, Lines{"it does not read its input"});
@@ -111,16 +111,16 @@ TEST_F(LineProcessTest, EndsAProgramThatDoesNotRead) {
 TEST_F(LineProcessTest, DeliversEverythingToALateReader) {
   start("read -r first; echo got; while read -r line; do echo ${#line}; done");
   helper->write_line("first");
-  ASSERT_TRUE(said(1));
+  ASSERT_TRUE(wait_lines(1));
   for (int i = 0; i < 3; ++i) helper->write_line(std::string(400'000, 'x'));
-  ASSERT_TRUE(said(4));
+  ASSERT_TRUE(wait_lines(4));
   EXPECT_EQ(lines, (Lines{"got", "400000", "400000", "400000"}));
 }
 
 TEST_F(LineProcessTest, CanBeDestroyedInOnLine) {
   when_line = [&] { helper.reset(); };
   start("echo $$; echo two; sleep 1000");
-  ASSERT_TRUE(said(1));
+  ASSERT_TRUE(wait_lines(1));
   const auto pid = std::stoi(lines.at(0));
   EXPECT_TRUE(is_gone(pid));
   EXPECT_EQ(lines.size(), 1U);
@@ -134,7 +134,7 @@ TEST_F(LineProcessTest, CanBeDestroyedInOnEnded) {
   EXPECT_FALSE(helper);
   ends.clear();
   start("echo ready; exec sleep 1000");
-  ASSERT_TRUE(said(1));
+  ASSERT_TRUE(wait_lines(1));
   helper->write_line(std::string(LineProcess::kMaxUnread, 'x'));  // reported from inside the write
   EXPECT_EQ(ends.size(), 1U);
   EXPECT_FALSE(helper);
@@ -142,7 +142,7 @@ TEST_F(LineProcessTest, CanBeDestroyedInOnEnded) {
 
 TEST_F(LineProcessTest, EndsDescendantsToo) {
   start("sleep 1000 & echo $!; echo $$; wait");
-  ASSERT_TRUE(said(2));
+  ASSERT_TRUE(wait_lines(2));
   const auto grandchild = std::stoi(lines[0]), child = std::stoi(lines[1]);
   EXPECT_FALSE(is_gone(grandchild));
   helper.reset();

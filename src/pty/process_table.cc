@@ -139,8 +139,8 @@ std::vector<std::string> open_files(pid_t pid) {
   std::error_code failed;
   for (std::filesystem::directory_iterator each{format("/proc/{}/fd", pid), failed}, end; !failed && each != end;
        each.increment(failed)) {
-    std::error_code gone;  // closed meanwhile, or not a file
-    if (auto path = std::filesystem::read_symlink(each->path(), gone).string(); !gone && path.starts_with('/'))
+    std::error_code ignored;  // closed meanwhile, or not a file
+    if (auto path = std::filesystem::read_symlink(each->path(), ignored).string(); !ignored && path.starts_with('/'))
       files.push_back(std::move(path));
   }
   return files;

@@ -49,10 +49,10 @@ bool has_variable(pid_t pid, std::string_view entry);
 std::vector<std::string> open_files(pid_t pid);
 
 /// A process of this user that has the socket open; checks the highest process numbers first, since a client is often
-/// started just before its request. None if no process shows it within `max_descriptors` checks (about 1 µs each).
+/// started just before its request. None if no process has it within `max_descriptors` checks (about 1 µs each).
 std::optional<pid_t> find_socket_holder(std::uint32_t inode, uid_t user, std::size_t max_descriptors);
 
-/// False when the process is gone or belongs to another user. Never signals another process with the same number.
+/// False when the process has ended or belongs to another user. Never signals another process with the same number.
 bool send_signal(const ProcessId& id, int number);
 
 }  // namespace relay::pty

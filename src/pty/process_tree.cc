@@ -28,7 +28,7 @@ std::vector<Process> members_of(const std::vector<Process>& all, const ProcessId
   return members;
 }
 
-std::vector<Process> ProcessTree::living() {
+std::vector<Process> ProcessTree::running() {
   auto all = all_processes();
   std::erase_if(all, [self = ::getpid()](const Process& process) { return process.id.pid == self; });
   for (const auto& process : all)
@@ -36,7 +36,7 @@ std::vector<Process> ProcessTree::living() {
       known_.insert(process.id);
   auto members = members_of(all, leader_, known_);
   std::erase_if(members, [](const Process& process) { return process.ended; });
-  known_.clear();  // keep only the living: the numbers of the others may be reused
+  known_.clear();  // keep only running members: the numbers of the others may be reused
   for (const auto& process : members) known_.insert(process.id);
   return members;
 }
@@ -46,11 +46,11 @@ bool ProcessTree::any_alive() {
     const auto now = find_process(id.pid);
     return now && now->id == id && !now->ended;
   };
-  return std::ranges::any_of(known_, is_alive) || !living().empty();
+  return std::ranges::any_of(known_, is_alive) || !running().empty();
 }
 
 std::size_t ProcessTree::signal_all(int number) {
-  const auto members = living();
+  const auto members = running();
   for (const auto& process : members) send_signal(process.id, number);
   return members.size();
 }

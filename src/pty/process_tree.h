@@ -26,14 +26,14 @@ class ProcessTree {
   /// `mark` is the NAME=value in the child's environment.
   ProcessTree(ProcessId leader, std::string mark) : leader_{leader}, mark_{std::move(mark)} {}
 
-  /// Scans all processes and returns the living members.
-  std::vector<Process> living();
+  /// Scans all processes and returns the running members.
+  std::vector<Process> running();
 
-  /// True if a member lives. Checks the known members first, which is cheap, and scans all processes only when they are
-  /// gone.
+  /// True if a member is running. Checks the known members first, which is cheap, and scans all processes only when they
+  /// have ended.
   bool any_alive();
 
-  /// Signals all living members; returns their number.
+  /// Signals all running members; returns their number.
   std::size_t signal_all(int number);
 
  private:

@@ -23,7 +23,7 @@ namespace {
 constexpr int kFirstOwnFd = 3;         // beyond the standard descriptors
 constexpr int kFirstFreeFd = 10;       // where our two descriptors are moved, away from 0..2 which the child rearranges
 constexpr int kMaxCloseLoop = 4096;    // for kernels without close_range
-constexpr int kFailedChildCode = 127;  // never seen by a caller: the report has the details
+constexpr int kFailedChildCode = 127;  // never returned to a caller: the report has the details
 
 enum class Step : int { Session, Terminal, Descriptors, Directory, Execute };
 
@@ -48,7 +48,8 @@ struct Plan {
 
 [[noreturn]] void report_failure(int report, Step step) {
   const Report failure{step, errno};
-  [[maybe_unused]] const auto ignored = ::write(report, &failure, sizeof failure);  // fails only if the parent is gone
+  [[maybe_unused]] const auto ignored =
+      ::write(report, &failure, sizeof failure);  // fails only if the parent has ended
   ::_exit(kFailedChildCode);
 }
 

@@ -17,7 +17,7 @@ using net::testing::TemporaryDirectory;
 using testing::ChildRecorder;
 using testing::shell;
 
-class NobodyListens final : public ProgramListener {
+class NullListener final : public ProgramListener {
   void on_output(std::string_view) override {}
   void on_input_written(std::size_t) override {}
   void on_exit(const ExitStatus&) override {}
@@ -25,8 +25,8 @@ class NobodyListens final : public ProgramListener {
 
 Error error_of(Command command) {
   net::AsioLoop loop;
-  NobodyListens nobody;
-  auto child = Child::spawn(loop, std::move(command), {}, nobody);
+  NullListener listener;
+  auto child = Child::spawn(loop, std::move(command), {}, listener);
   EXPECT_FALSE(child);
   return child ? Error{{}, "it started"} : child.error();
 }

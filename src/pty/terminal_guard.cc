@@ -89,11 +89,11 @@ void on_signal(int number) {
 
 void install(int number) {
   const auto index = static_cast<std::size_t>(number);
-  struct sigaction ours{};
-  ours.sa_handler = on_signal;
-  ours.sa_flags = SA_ONSTACK;
-  ::sigfillset(&ours.sa_mask);
-  state.installed[index] = ::sigaction(number, &ours, &state.before[index]) == 0;
+  struct sigaction own{};
+  own.sa_handler = on_signal;
+  own.sa_flags = SA_ONSTACK;
+  ::sigfillset(&own.sa_mask);
+  state.installed[index] = ::sigaction(number, &own, &state.before[index]) == 0;
 }
 
 void install_all() {
@@ -120,8 +120,8 @@ void set_handler_stack() {
   static std::array<char, kHandlerStackBytes> memory;
   stack_t now{};
   if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;  // a stack is already set
-  const stack_t ours{.ss_sp = memory.data(), .ss_flags = 0, .ss_size = memory.size()};
-  ::sigaltstack(&ours, nullptr);
+  const stack_t own{.ss_sp = memory.data(), .ss_flags = 0, .ss_size = memory.size()};
+  ::sigaltstack(&own, nullptr);
 }
 
 void watch_exits() {
@@ -157,8 +157,7 @@ void TerminalGuard::restore() { restore_now(); }
 
 Result<void> TerminalGuard::set_restore_bytes(std::string_view bytes) {
   if (bytes.size() > kMaxRestoreBytes)
-    return fail(format("{} bytes to restore a terminal are more than the {} there is room for", bytes.size(),
-                       kMaxRestoreBytes));
+    return fail(format("{} bytes to restore a terminal exceed the maximum of {}", bytes.size(), kMaxRestoreBytes));
   auto& next = state.current.load() == &state.buffers[0] ? state.buffers[1] : state.buffers[0];
   std::ranges::copy(bytes, next.bytes.begin());
   next.size = bytes.size();

@@ -33,7 +33,7 @@ class TerminalGuardTest : public ::testing::Test {
     return now.c_lflag == found.c_lflag && now.c_iflag == found.c_iflag && now.c_oflag == found.c_oflag &&
            ::fcntl(terminal.peer.get(), F_GETFL) == flags;
   }
-  [[nodiscard]] std::string shown() const {
+  [[nodiscard]] std::string screen() const {
     std::array<char, 4096> block;
     const auto count = ::read(terminal.controller.get(), block.data(), block.size());
     return count > 0 ? std::string{block.data(), static_cast<std::size_t>(count)} : std::string{};
@@ -55,7 +55,7 @@ TEST_F(TerminalGuardTest, RestoresAttributesAndFlagsAndWritesItsBytesOnce) {
     guard.restore();
     EXPECT_TRUE(is_as_found());
   }
-  EXPECT_EQ(shown(), "second");
+  EXPECT_EQ(screen(), "second");
 }
 
 TEST_F(TerminalGuardTest, KeepsATerminalUnchangedWhenNotArmed) {
@@ -63,7 +63,7 @@ TEST_F(TerminalGuardTest, KeepsATerminalUnchangedWhenNotArmed) {
     TerminalGuard guard{all()};
     ASSERT_TRUE(guard.set_restore_bytes("words"));
   }
-  EXPECT_EQ(shown(), "");
+  EXPECT_EQ(screen(), "");
 }
 
 TEST_F(TerminalGuardTest, CanBeArmedAgain) {
@@ -94,7 +94,7 @@ TEST_F(TerminalGuardTest, BoundsTheWaitForABlockedTerminal) {
 }
 
 TEST_F(TerminalGuardTest, RestoresSignalActions) {
-  const auto ours = ::signal(SIGINT, SIG_IGN);
+  const auto own = ::signal(SIGINT, SIG_IGN);
   {
     const TerminalGuard guard{all()};
     struct sigaction now{};
@@ -106,7 +106,7 @@ TEST_F(TerminalGuardTest, RestoresSignalActions) {
   struct sigaction after{};
   ::sigaction(SIGTERM, nullptr, &after);
   EXPECT_EQ(after.sa_handler, SIG_DFL);
-  ::signal(SIGINT, ours);
+  ::signal(SIGINT, own);
 }
 
 }  // namespace

@@ -192,10 +192,10 @@ class UserTerminalCore : public std::enable_shared_from_this<UserTerminalCore> {
 
   void flush_output() {
     using std::chrono::steady_clock;
-    const auto give_up_at = steady_clock::now() + Millis{kFinalFlushMs};
+    const auto deadline = steady_clock::now() + Millis{kFinalFlushMs};
     while (true) {
       output_queue_.pop(write_some(output_queue_.front()));
-      const auto left = std::chrono::duration_cast<Millis>(give_up_at - steady_clock::now()).count();
+      const auto left = std::chrono::duration_cast<Millis>(deadline - steady_clock::now()).count();
       if (output_queue_.empty() || left <= 0) break;
       pollfd wait{.fd = output_.get(), .events = POLLOUT, .revents = 0};
       if (::poll(&wait, 1, static_cast<int>(left)) <= 0 || (wait.revents & (POLLERR | POLLHUP)) != 0) break;

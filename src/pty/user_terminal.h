@@ -2,13 +2,13 @@
 ///
 /// Invariants
 /// - It is restored to its original state on every exit path (terminal_guard.h lists them and the exceptions).
-/// - Nothing blocks and nothing is lost: bytes that the terminal does not take wait, in order, in a queue of
+/// - Nothing blocks and nothing is lost: bytes that the terminal does not take stay, in order, in a queue of
 /// kMaxTerminalBytes. A caller that forwards a child's output pauses the child while `wants_pause`, and resumes when
 /// `on_written` reports 0; then the queue never refuses, and a slow terminal slows the child.
 /// - The terminal is reopened where possible, so that O_NONBLOCK affects only us and not the shell that shares our
 /// standard input. Where that fails (another user's terminal after su), the flags are restored with the rest.
 /// - Suspending (SIGTSTP, or `suspend`) restores the terminal first; after SIGCONT it is raw again if it was, and
-/// `on_continued` asks for a full redraw.
+/// `on_continued` requests a full redraw.
 ///
 /// Ownership: borrows loop and listener, which outlive it. One per process. May be destroyed inside any callback.
 /// Threading: loop thread only.

@@ -17,7 +17,7 @@ using testing::TestTerminal;
 
 constexpr std::string_view kRestored = "\x18<restored>";
 
-TestTerminal leaving(const std::string& way) { return TestTerminal{{SEATED_PROGRAM, "leave", way}}; }
+TestTerminal leaving(const std::string& how) { return TestTerminal{{SEATED_PROGRAM, "leave", how}}; }
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -29,7 +29,7 @@ constexpr bool kSanitized = false;
 constexpr bool kSanitized = false;
 #endif
 
-struct Way {
+struct ExitCase {
   std::string name;
   int signal;  // sent once it is ready, or 0
   ExitStatus expected;
@@ -40,20 +40,20 @@ struct Way {
   }
 };
 
-class ExitPaths : public ::testing::TestWithParam<Way> {};
+class ExitPaths : public ::testing::TestWithParam<ExitCase> {};
 
 TEST_P(ExitPaths, RestoresTheTerminal) {
-  const auto& way = GetParam();
-  auto terminal = leaving(way.name);
+  const auto& how = GetParam();
+  auto terminal = leaving(how.name);
   ASSERT_TRUE(terminal.wait_for("[ready]"));
-  if (way.signal != 0) {
+  if (how.signal != 0) {
     EXPECT_TRUE(terminal.is_raw());
-    ::kill(terminal.process.pid, way.signal);
+    ::kill(terminal.process.pid, how.signal);
   }
   const auto status = terminal.finish();
   // A sanitizer reports a crash by itself and exits with a code of its own.
-  const bool comparable = !kSanitized || !way.expected_is_crash();
-  EXPECT_TRUE(!comparable || status == way.expected) << status.describe();
+  const bool comparable = !kSanitized || !how.expected_is_crash();
+  EXPECT_TRUE(!comparable || status == how.expected) << status.describe();
   EXPECT_TRUE(terminal.is_restored());
   EXPECT_TRUE(terminal.screen.contains(kRestored));
   EXPECT_EQ(terminal.screen.find(kRestored), terminal.screen.rfind(kRestored)) << "once";
@@ -64,12 +64,13 @@ constexpr auto kSignalled = ExitStatus::Kind::Signalled;
 
 INSTANTIATE_TEST_SUITE_P(
     , ExitPaths,
-    ::testing::Values(Way{"return", 0, {kExited, 0}}, Way{"exit", 0, {kExited, 5}}, Way{"quick-exit", 0, {kExited, 6}},
-                      Way{"throw", 0, {kSignalled, SIGABRT}}, Way{"abort", 0, {kSignalled, SIGABRT}},
-                      Way{"crash", 0, {kSignalled, SIGSEGV}}, Way{"overflow", 0, {kSignalled, SIGSEGV}},
-                      Way{"wait", SIGTERM, {kSignalled, SIGTERM}}, Way{"wait", SIGINT, {kSignalled, SIGINT}},
-                      Way{"wait", SIGHUP, {kSignalled, SIGHUP}}, Way{"wait", SIGQUIT, {kSignalled, SIGQUIT}},
-                      Way{"wait", SIGBUS, {kSignalled, SIGBUS}}, Way{"orderly", SIGTERM, {kExited, 0}}),
+    ::testing::Values(ExitCase{"return", 0, {kExited, 0}}, ExitCase{"exit", 0, {kExited, 5}},
+                      ExitCase{"quick-exit", 0, {kExited, 6}}, ExitCase{"throw", 0, {kSignalled, SIGABRT}},
+                      ExitCase{"abort", 0, {kSignalled, SIGABRT}}, ExitCase{"crash", 0, {kSignalled, SIGSEGV}},
+                      ExitCase{"overflow", 0, {kSignalled, SIGSEGV}}, ExitCase{"wait", SIGTERM, {kSignalled, SIGTERM}},
+                      ExitCase{"wait", SIGINT, {kSignalled, SIGINT}}, ExitCase{"wait", SIGHUP, {kSignalled, SIGHUP}},
+                      ExitCase{"wait", SIGQUIT, {kSignalled, SIGQUIT}}, ExitCase{"wait", SIGBUS, {kSignalled, SIGBUS}},
+                      ExitCase{"orderly", SIGTERM, {kExited, 0}}),
     [](const auto& one) {
       auto name = one.param.name + "_" + std::to_string(one.param.signal);
       std::ranges::replace(name, '-', '_');
@@ -101,16 +102,16 @@ TEST(UserTerminalTest, ReportsAResize) {
 }
 
 /// A shell with job control, in which the program is a job.
-TestTerminal job_leaving(const std::string& way) {
+TestTerminal job_leaving(const std::string& how) {
   return TestTerminal{
-      {"sh", "-c", "set -m; \"$0\" leave \"$1\"; echo '[shell]'; read line; fg; echo '[end]'", SEATED_PROGRAM, way}};
+      {"sh", "-c", "set -m; \"$0\" leave \"$1\"; echo '[shell]'; read line; fg; echo '[end]'", SEATED_PROGRAM, how}};
 }
 
 TEST(UserTerminalTest, IsRestoredWhileSuspended) {
-  for (const auto* way : {"wait", "suspend"}) {
-    auto terminal = job_leaving(way);
+  for (const auto* how : {"wait", "suspend"}) {
+    auto terminal = job_leaving(how);
     ASSERT_TRUE(terminal.wait_for("[ready]"));
-    if (way == std::string_view{"wait"}) ::kill(-::tcgetpgrp(terminal.pty.controller.get()), SIGTSTP);
+    if (how == std::string_view{"wait"}) ::kill(-::tcgetpgrp(terminal.pty.controller.get()), SIGTSTP);
     ASSERT_TRUE(terminal.wait_for("[shell]"));
     EXPECT_TRUE(terminal.is_restored());
     EXPECT_LT(terminal.screen.find(kRestored), terminal.screen.find("[shell]"));

@@ -16,7 +16,7 @@ struct WindowSize {
   bool operator==(const WindowSize&) const = default;
 };
 
-/// The size of the terminal behind the descriptor; 0 x 0 from a terminal that does not know becomes 80 x 24.
+/// The size of the terminal behind the descriptor; 0 x 0, when the terminal reports none, becomes 80 x 24.
 Result<WindowSize> window_size(int fd);
 
 /// Programs inside get SIGWINCH if the size changed.

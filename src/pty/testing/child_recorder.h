@@ -25,7 +25,8 @@ class ChildRecorder final : public ProgramListener {
   void on_output(std::string_view bytes) override {
     if (status) ++calls_after_exit;
     output_bytes += bytes.size();
-    output.append(bytes.substr(0, std::min(bytes.size(), kKeptBytes - std::min(kKeptBytes, output.size()))));
+    output.append(
+        bytes.substr(0, std::min(bytes.size(), kMaxRecordedBytes - std::min(kMaxRecordedBytes, output.size()))));
     if (when_output) when_output();
   }
   void on_input_written(std::size_t) override {
@@ -49,10 +50,10 @@ class ChildRecorder final : public ProgramListener {
     return std::stoi(output.substr(output.find(word) + word.size()));
   }
 
-  static constexpr std::size_t kKeptBytes = 1024 * 1024;
+  static constexpr std::size_t kMaxRecordedBytes = 1024 * 1024;
 
   net::AsioLoop loop;
-  std::string output;  // at most kKeptBytes
+  std::string output;  // at most kMaxRecordedBytes
   std::size_t output_bytes = 0;
   std::optional<ExitStatus> status;
   int calls_after_exit = 0;

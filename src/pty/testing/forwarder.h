@@ -1,6 +1,6 @@
 /// The smallest host: forwards the user's input to the child and the child's output to the user.
 ///
-/// Shows how the two directions slow each other down: no side loses a byte or exceeds its bound.
+/// The two directions slow each other down: no side loses a byte or exceeds its bound.
 #pragma once
 
 #include <optional>

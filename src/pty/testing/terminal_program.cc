@@ -3,7 +3,7 @@
 ///   leave HOW        raw mode, then: return, exit, quick-exit, throw, abort, crash, overflow, wait (for a signal),
 ///                    orderly (SIGTERM ends the loop), suspend (by itself)
 ///   forward CMD...   a Forwarder around CMD
-///   hold CMD...      CMD in a pseudo-terminal of ours; prints its process id and waits
+///   hold CMD...      CMD in a pseudo-terminal; prints its process id and waits
 
 #include <csignal>
 #include <cstdio>
