@@ -40,7 +40,7 @@ bool ControlClient::read_turn() {
 
 Result<std::string> ControlClient::wait(std::string_view line, SteadyTime deadline) {
   std::optional<CommandResult> answer;
-  const auto take = [&](const CommandResult& came) { answer = came; };
+  const auto take = [&](const CommandResult& arrived) { answer = arrived; };
   line.empty() ? when_started(take) : send(line, take);
   while (!answer && read_turn()) {
     write_turn();

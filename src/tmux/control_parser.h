@@ -2,7 +2,7 @@
 ///
 ///     %extended-output %3 20 : hello\015\012     → on_pane_output({pane 3, "hello\r\n", 20 ms old})
 ///     %begin 1700000000 266 1                    ┐
-///     90 20                                      ├→ on_reply({number 266, asked, ok, "90 20\n"})
+///     90 20                                      ├→ on_reply({number 266, requested, ok, "90 20\n"})
 ///     %end 1700000000 266 1                      ┘
 ///     %layout-change @0 b25d,80x24,0,0,0 …       → on_notice("layout-change", "@0 b25d,80x24,0,0,0 …")
 ///     no server running on /tmp/…                → on_notice("", "no server running on /tmp/…")
@@ -32,7 +32,7 @@ using PaneNumber = std::uint32_t;
 /// The reply to one command.
 struct CommandResult {
   std::uint64_t number = 0;
-  bool requested = false;  // to a line we sent; otherwise to tmux's command line or a hook
+  bool requested = false;  // for a line sent by the client; else for tmux's command line or a hook
   bool ok = false;
   std::string text;  // lines, each with its line feed
 };

@@ -14,7 +14,7 @@ struct Record final : ControlHandler {
     ages.push_back(output.age);
   }
   void on_reply(const CommandResult& answer) override {
-    calls.push_back(format("answer {} {} {}: {}", answer.number, answer.requested ? "asked" : "unasked",
+    calls.push_back(format("reply {} {} {}: {}", answer.number, answer.requested ? "requested" : "unrequested",
                            answer.ok ? "ok" : "error", answer.text));
   }
   void on_notice(std::string_view name, std::string_view rest) override {
@@ -63,13 +63,13 @@ TEST(ControlParser, KeepsInvalidEscapes) {
 
 TEST(ControlParser, CollectsReplies) {
   EXPECT_EQ(calls_of({"%begin 17 266 1\n\n90 20\n%end 17 266 1\n%begin 17 267 1\nbad\n%error 17 267 1\n"}),
-            (Calls{"answer 266 asked ok: \n90 20\n", "answer 267 asked error: bad\n"}));
-  EXPECT_EQ(calls_of({"%begin 17 5 0\n%end 17 5 0\n"}), (Calls{"answer 5 unasked ok: "}));
+            (Calls{"reply 266 requested ok: \n90 20\n", "reply 267 requested error: bad\n"}));
+  EXPECT_EQ(calls_of({"%begin 17 5 0\n%end 17 5 0\n"}), (Calls{"reply 5 unrequested ok: "}));
 }
 
 TEST(ControlParser, TreatsLinesInsideAReplyAsText) {
   EXPECT_EQ(calls_of({"%begin 17 266 1\n%output %1 x\n%end 17 9 1\n%end\n%exit\n%end 17 266 1\n"}),
-            (Calls{"answer 266 asked ok: %output %1 x\n%end 17 9 1\n%end\n%exit\n"}));
+            (Calls{"reply 266 requested ok: %output %1 x\n%end 17 9 1\n%end\n%exit\n"}));
 }
 
 TEST(ControlParser, PassesOnNotices) {
@@ -113,7 +113,7 @@ TEST(ControlParser, SkipsALongLineOfAReplySilently) {
   const std::string line(kMaxLineBytes + 1, 'x');
   parser.feed(line, record);
   parser.feed("\nb\n%end 1 1 1\n", record);
-  EXPECT_EQ(record.calls, (Calls{"answer 1 asked ok: a\nb\n"}));
+  EXPECT_EQ(record.calls, (Calls{"reply 1 requested ok: a\nb\n"}));
 }
 
 TEST(ControlParser, BoundsAReply) {

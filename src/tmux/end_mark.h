@@ -15,7 +15,7 @@ namespace relay::tmux {
 
 class EndMark {
  public:
-  /// `secret` makes the mark unpredictable for programs. Terminals do not show it.
+  /// `secret` makes the mark unpredictable for programs. Terminals do not display it.
   explicit EndMark(std::string_view secret) : text_{format("\x1b]7770;{}\x1b\\", secret)} {}
 
   [[nodiscard]] const std::string& text() const { return text_; }

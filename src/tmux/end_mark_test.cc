@@ -7,7 +7,7 @@ namespace {
 
 TEST(EndMark, IsFoundForAnySplit) {
   const EndMark mark{"secret"};
-  const auto stream = "last \x1b]7770;words\x1b" + mark.text() + "\r\nwhat others say";
+  const auto stream = "last \x1b]7770;words\x1b" + mark.text() + "\r\nmore output";
   for (std::size_t one = 0; one <= stream.size(); ++one) {
     for (auto two = one; two <= stream.size(); ++two) {
       auto reader = mark;

@@ -25,8 +25,8 @@ Result<std::string> find_tmux(const std::vector<std::string>& environment, Stead
   if (!program)
     return fail(Errc::NotInstalled,
                 "tmux is not installed or not on the PATH; install the package tmux or run without --tmux");
-  auto asked = RELAY_TRY(Subprocess::start(*program, {"tmux", "-V"}, environment));
-  auto line = RELAY_TRY(asked.read_all(kMaxVersionBytes, deadline));
+  auto process = RELAY_TRY(Subprocess::start(*program, {"tmux", "-V"}, environment));
+  auto line = RELAY_TRY(process.read_all(kMaxVersionBytes, deadline));
   while (line.ends_with('\n')) line.pop_back();
   const auto version = parse_version(line);
   if (!version) return fail(Errc::NotInstalled, format("{} is not tmux: its version output is \"{}\"", *program, line));

@@ -14,18 +14,18 @@ namespace {
 using testing::PaneRecorder;
 using testing::shell;
 
-/// A PATH with one program named tmux that prints this.
-Result<std::string> find_one_that_says(const std::string& words) {
+/// Searches a PATH with one program named tmux that prints this version.
+Result<std::string> find_tmux_of(const std::string& version) {
   const net::testing::TemporaryDirectory directory;
   const auto path = directory.file("tmux");
-  std::ofstream{path} << "#!/bin/sh\necho '" << words << "'\n";
+  std::ofstream{path} << "#!/bin/sh\necho '" << version << "'\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   return find_tmux({"PATH=" + directory.path()}, SystemClock{}.now().steady + net::testing::kDeadline);
 }
 
 TEST(Installed, FindsARecentVersion) {
-  EXPECT_TRUE(find_one_that_says("tmux 3.2"));
-  EXPECT_TRUE(find_one_that_says("tmux next-3.7"));
+  EXPECT_TRUE(find_tmux_of("tmux 3.2"));
+  EXPECT_TRUE(find_tmux_of("tmux next-3.7"));
   EXPECT_TRUE(find_tmux(pty::inherited_environment(), SystemClock{}.now().steady + net::testing::kDeadline))
       << "these tests need the package tmux";
 }
@@ -35,11 +35,11 @@ TEST(Installed, ReportsWhyTmuxIsUnusable) {
   ASSERT_FALSE(none);
   EXPECT_TRUE(is(none.error(), Errc::NotInstalled));
   EXPECT_TRUE(none.error().message().contains("install the package tmux")) << none.error().message();
-  const auto old = find_one_that_says("tmux 3.1c");
+  const auto old = find_tmux_of("tmux 3.1c");
   ASSERT_FALSE(old);
   EXPECT_TRUE(is(old.error(), Errc::TooOld));
   EXPECT_TRUE(old.error().message().contains("is tmux 3.1c, and 3.2 is needed")) << old.error().message();
-  EXPECT_FALSE(find_one_that_says("hello"));
+  EXPECT_FALSE(find_tmux_of("hello"));
 }
 
 TEST(Installed, ReportsAMissingProgramAsWithoutTmux) {

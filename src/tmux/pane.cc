@@ -23,11 +23,12 @@ using pty::ExitStatus;
 using pty::WindowSize;
 
 constexpr std::size_t kRandomBytes = 8;
-constexpr Millis kMaxOutputAge{100};     // output older than this: tmux buffers more than we read
-constexpr Millis kRecheckInterval{20};   // while ending: interval of checking whether all processes are gone
-constexpr Millis kMarkerTimeout{2'000};  // of silence after the exit, while waiting for the mark behind the last output
-constexpr Millis kCloseTimeout{2'000};   // for tmux to close the pane
-constexpr Millis kHangUpGrace{2'000};    // for a program whose terminal is closed
+constexpr Millis kMaxOutputAge{100};    // output older than this: tmux buffers more than we read
+constexpr Millis kRecheckInterval{20};  // while ending: interval of checking whether all processes have ended
+constexpr Millis kMarkerTimeout{
+    2'000};  // without output after the exit, while the mark behind the last output is missing
+constexpr Millis kCloseTimeout{2'000};  // for tmux to close the pane
+constexpr Millis kHangUpGrace{2'000};   // for a program whose terminal is closed
 
 bool is_valid_size(WindowSize size) {
   constexpr std::uint16_t kMaxSide = 10'000;  // tmux's
@@ -110,7 +111,7 @@ class Pane::Core final : private PaneTrackerListener, public std::enable_shared_
   }
 
  private:
-  // The view
+  // The pane
 
   std::shared_ptr<void> hold() override { return shared_from_this(); }
 
@@ -163,7 +164,7 @@ class Pane::Core final : private PaneTrackerListener, public std::enable_shared_
     if (!bytes.empty()) listener_->on_output(bytes);
   }
 
-  /// The program blocks in its write while the terminal's output is stopped. tmux alone would not make it wait: it
+  /// The program blocks in its write while the terminal's output is stopped. tmux alone would not block it: it
   /// keeps reading while another client is attached to its server, and (3.3a) sometimes even without one.
   void hold_or_release() {
     const bool hold = (paused_ || catching_up_) && !status_ && !termination_.started() && listener_ != nullptr;

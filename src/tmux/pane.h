@@ -6,16 +6,16 @@
 ///
 /// Invariants
 /// - No polling: output comes as %extended-output. The program's first and last output are complete (shim.h explains
-/// how); `on_exit` is the last call, once the pane is gone and its session's name is free again.
+/// how); `on_exit` is the last call, once the pane is closed and its session's name is free again.
 /// - Nothing grows: while output is paused, and while tmux has buffered more than we read, the output of the pane's
 /// terminal is stopped (as by Ctrl-S, but no key resumes it) and the program blocks in its write. tmux's own mechanisms
 /// do not suffice: `refresh-client -A pause` drops buffered output, and a client that does not read blocks the program
-/// only while it is the only one attached to the server, and in 3.3a not even then always. Input waits in a queue of
+/// only while it is the only one attached to the server, and in 3.3a not even then always. Input is queued up to
 /// pty::kMaxInputBytes; tmux gets more only while the program's terminal has room, or it would buffer all of it in its
 /// own memory.
 /// - The bytes of one `write`, up to 64 KiB, are typed without keys of the user in between (pane_input.h).
 /// - The user has priority: a client that attaches gives the window its size, reported by `on_program_resized`; the
-/// user's own panes beside ours are left alone; `attach -d` and `detach -a` detach us, and we attach again; we follow a
+/// user's other panes stay unchanged; `attach -d` and `detach -a` detach us, and we attach again; we follow a
 /// pane that the user moves, and the user's windows keep their size and their current pane (pane_tracker.h). Killing
 /// the pane ends the program.
 ///

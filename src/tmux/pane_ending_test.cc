@@ -13,7 +13,7 @@ using testing::PaneRecorder;
 using testing::shell;
 
 constexpr Millis kShortGrace{50};
-constexpr Millis kLongGrace{60'000};  // never waited for
+constexpr Millis kLongGrace{60'000};  // never reached
 
 TEST(PaneEnding, RequestsTerminationBeforeItKills) {
   PaneRecorder recorder{shell("trap 'echo tidy; exit 9' TERM; echo go; sleep 1000 & wait")};

@@ -10,21 +10,21 @@ namespace {
 
 /// A terminal that always has room, and a tmux that replies on request.
 struct PaneInputTest : ::testing::Test {
-  void say(std::string_view line, ControlClient::OnResponse on_reply) {
+  void send(std::string_view line, ControlClient::OnResponse on_reply) {
     pastes += line.starts_with("paste-buffer") ? 1 : 0;
-    if (on_reply) answers.push_back(std::move(on_reply));
+    if (on_reply) replies.push_back(std::move(on_reply));
   }
-  void answer() {
-    const auto on_reply = std::move(answers.front());
-    answers.pop_front();
+  void reply() {
+    const auto on_reply = std::move(replies.front());
+    replies.pop_front();
     on_reply(CommandResult{.number = 1, .requested = true, .ok = true, .text = {}});
   }
 
   net::AsioLoop loop;
   int pastes = 0, typed = 0;
-  std::deque<ControlClient::OnResponse> answers;
+  std::deque<ControlClient::OnResponse> replies;
   PaneInput input{loop, -1, PasteTarget{.pane = 3, .buffer = "b", .needs_raw_paste_flag = false},
-                  [this](std::string_view line, ControlClient::OnResponse then) { say(line, std::move(then)); },
+                  [this](std::string_view line, ControlClient::OnResponse then) { send(line, std::move(then)); },
                   [this] { ++typed; }};
 };
 
@@ -33,7 +33,7 @@ TEST_F(PaneInputTest, PastesOneWriteWithOneCommand) {
   EXPECT_EQ(input.write(whole), whole.size());
   EXPECT_EQ(pastes, 1);
   EXPECT_EQ(input.waiting(), whole.size()) << "until tmux confirms";
-  answer();
+  reply();
   EXPECT_EQ(input.waiting(), 0U);
   EXPECT_EQ(typed, 1);
 }
@@ -42,9 +42,9 @@ TEST_F(PaneInputTest, SendsOneChunkAtATime) {
   const std::string much(3 * kMaxPasteBytes, 'x');
   EXPECT_EQ(input.write(much), much.size());
   EXPECT_EQ(pastes, 1);
-  answer();
+  reply();
   EXPECT_EQ(pastes, 2);
-  answer();
+  reply();
   EXPECT_EQ(pastes, 3);
   EXPECT_EQ(input.waiting(), kMaxPasteBytes);
 }

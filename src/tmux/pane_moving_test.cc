@@ -26,9 +26,9 @@ struct PaneMoving : ::testing::Test {
   std::string query_tmux(const std::string& format) {
     return recorder.server.query({"display-message", "-p", "-t", "=user:", format});
   }
-  bool repeats(const std::string& words) {
-    recorder.pane->write(words + "\r");
-    return recorder.wait_for("<" + words + ">");
+  bool repeats(const std::string& line) {
+    recorder.pane->write(line + "\r");
+    return recorder.wait_for("<" + line + ">");
   }
   bool redrawn(const std::string& from) {
     return recorder.until([&] { return recorder.output.substr(from.size()).contains("\x1b[2J"); });
@@ -65,7 +65,7 @@ TEST_F(PaneMoving, FollowsBackToItsSessionAndRequestsItsSize) {
   const auto before = recorder.output;
   recorder.server.run({"break-pane", "-d", "-s", "%0", "-t", "=relay-Alice:"});
   ASSERT_TRUE(redrawn(before));
-  EXPECT_TRUE(repeats("at home"));
+  EXPECT_TRUE(repeats("back again"));
   ASSERT_TRUE(recorder.pane->resize({110, 33}));
   EXPECT_TRUE(recorder.until([&] {
     return recorder.server.query({"display-message", "-p", "-t", "%0", "#{pane_width}x#{pane_height}"}) == "110x33\n";

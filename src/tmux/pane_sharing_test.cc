@@ -47,15 +47,16 @@ TEST(PaneSharing, TypesWhileTheUserScrolls) {
 }
 
 TEST(PaneSharing, TypesOneWriteWithoutUserKeysInside) {
-  constexpr std::size_t kOurs = 60'000, kTheirs = 100;
-  PaneRecorder recorder{shell(format("stty raw -echo; echo go; head -c {} | tr -s kp; echo .", kOurs + kTheirs))};
+  constexpr std::size_t kHostBytes = 60'000, kUserBytes = 100;
+  PaneRecorder recorder{
+      shell(format("stty raw -echo; echo go; head -c {} | tr -s kp; echo .", kHostBytes + kUserBytes))};
   ASSERT_TRUE(recorder.wait_for("go"));
   TmuxUser user{recorder, {"attach-session", "-t", "=relay-Alice"}, {80, 25}};
   ASSERT_TRUE(recorder.until([&] { return user.screen.contains("go"); }));
-  const std::string ours(kOurs, 'k');
-  for (std::size_t i = 0; i < kTheirs; ++i) {
+  const std::string typed(kHostBytes, 'k');
+  for (std::size_t i = 0; i < kUserBytes; ++i) {
     user.client->write("p");
-    if (i == kTheirs / 4) { EXPECT_EQ(recorder.pane->write(ours), kOurs); }
+    if (i == kUserBytes / 4) { EXPECT_EQ(recorder.pane->write(typed), kHostBytes); }
     recorder.pass(Millis{1});
   }
   ASSERT_TRUE(recorder.wait_for(".")) << recorder.output;

@@ -103,7 +103,7 @@ void PaneTracker::leave() {
   send("detach-client");
 }
 
-/// Called when we were detached, were too slow, or the server is gone.
+/// Called when the client was detached or too slow, or the server has ended.
 void PaneTracker::on_client_closed() {
   watch_.reset();
   pending_sizes_ = pending_captures_ = 0;
@@ -120,9 +120,9 @@ void PaneTracker::on_client_closed() {
 /// Starts a client that queries the pane. The server may be another one, so the pane's number alone proves nothing.
 void PaneTracker::search() {
   session_id_.clear();
-  auto asking = query_pane(session_, *this);
-  if (!asking) return lose();
-  session_.client = std::move(*asking);
+  auto client = query_pane(session_, *this);
+  if (!client) return lose();
+  session_.client = std::move(*client);
   set_state(AttachState::Searching);
   session_.client->when_started([this](const CommandResult& answer) {
     std::string_view text = answer.text;

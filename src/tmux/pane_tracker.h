@@ -10,7 +10,7 @@
 /// - In the session we created the tracker requests our size. In any other it requests none: there the client does not
 /// count for sizes, and it attaches by the session's id, because attaching by the pane's id would change the user's
 /// current pane.
-/// - `on_lost` is final: the pane or its server is gone, or we were detached too often.
+/// - `on_lost` is final: the pane is closed, its server has ended, or the client was detached too often.
 /// Ownership: borrows loop, session and listener, which outlive it; it may use and replace the session's client.
 ///   `hold()` keeps them alive through a turn in which the listener may release everything.
 /// Threading: loop thread only.

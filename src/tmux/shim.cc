@@ -67,7 +67,7 @@ class Host {
     while (!rest.empty()) {
       const auto count = ::send(fd_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return;  // the host is gone
+      if (count <= 0) return;  // the host has disconnected
       rest.remove_prefix(static_cast<std::size_t>(count));
     }
   }
@@ -128,7 +128,7 @@ void write_to_terminal(std::string_view text) {
 }  // namespace
 
 int run_shim(const std::string& socket_path) {
-  // Signals to the processes at this terminal are meant for the program.
+  // Signals to the processes at this terminal are intended for the program.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE})
     std::signal(number, SIG_IGN);
   auto host = Host::connect(socket_path);
@@ -148,9 +148,9 @@ int run_shim(const std::string& socket_path) {
   const auto status = wait_for(*spawned, host->fd());
   host->send(format("{} {}\n", status.kind == pty::ExitStatus::Kind::Signalled ? "signalled" : "exited",
                     status.kind == pty::ExitStatus::Kind::Signalled ? status.value : status.shell_code()));
-  constexpr std::string_view kSay = "say ";
+  constexpr std::string_view kSayPrefix = "say ";
   while (const auto line = host->read_line())
-    if (line->starts_with(kSay)) write_to_terminal(std::string_view{*line}.substr(kSay.size()));
+    if (line->starts_with(kSayPrefix)) write_to_terminal(std::string_view{*line}.substr(kSayPrefix.size()));
   return status.shell_code();
 }
 

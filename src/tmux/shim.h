@@ -10,7 +10,7 @@
 /// is in any process's arguments, one-word commands are no special case, and a program that cannot be executed gives
 /// the same error as without tmux.
 /// - The program is started only once we receive the pane's output at the right size, so no output is missed.
-/// - It knows exactly how the program ended.
+/// - It gets the exact exit status of the program.
 ///
 /// The protocol, over a stream socket:
 ///   host → shim   length (4 bytes, big endian), then directory, number of arguments, arguments, environment, each
@@ -20,7 +20,7 @@
 ///   host → shim   `say TEXT`, any number of times: the text goes to the terminal, behind all earlier output
 ///   host closes   the shim exits with the program's code
 ///
-/// When the host is gone, the program and the shim keep running, as users expect from tmux. If the host had stopped the
+/// When the host has ended, the program and the shim keep running, as users expect from tmux. If the host had stopped the
 /// terminal's output at that moment, the shim resumes it.
 #pragma once
 

@@ -113,7 +113,7 @@ ShimConnection::ShimStatus ShimConnection::read() {
 
 void ShimConnection::write_to_terminal(std::string_view text) {
   const auto line = format("say {}\n", text);
-  // A few bytes into an empty buffer: they fit, or the shim is gone, which `read` will report.
+  // A few bytes into an empty buffer: they fit, or the shim has ended, which `read` reports.
   [[maybe_unused]] const auto ignored = ::send(fd(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

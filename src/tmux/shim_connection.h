@@ -28,7 +28,7 @@ class ShimConnection {
 
   struct ShimStatus {
     std::optional<pty::ExitStatus> ended;
-    bool closed = false;  // the shim is gone
+    bool closed = false;  // the shim has disconnected
   };
   ShimStatus read();
 

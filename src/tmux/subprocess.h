@@ -1,4 +1,4 @@
-/// A process whose standard input, output and error are one socket of ours.
+/// A process whose standard input, output and error are one socket.
 ///
 /// Why not pty/spawn.h: this process needs no terminal, and must not be hung up or interrupted with the user's.
 /// Why it is killed with us: tmux 3.3a never releases a control client that disconnected with output pending, unless

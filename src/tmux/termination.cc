@@ -48,7 +48,7 @@ void Termination::stop() {
 
 /// Signals the group first: that also reaches a process that is being forked. No process gets the same signal twice.
 void Termination::notify_all(std::initializer_list<int> signals) {
-  const auto members = tree_.living();
+  const auto members = tree_.running();
   const bool leads = std::ranges::any_of(members, [this](const auto& one) { return one.id.pid == leader_; });
   const pid_t own = leads ? leader_ : -1;
   for (const int number : signals) {

@@ -1,4 +1,4 @@
-/// A tmux session created for one program, with everything we hold of it.
+/// A tmux session created for one program, with the client, the shim connection and the terminal of its pane.
 ///
 /// Ownership: the holder has the only control client and the only connection to the shim; releasing both leaves the
 ///   program running in its session.
@@ -35,11 +35,11 @@ Result<TmuxSession> start_session(const pty::Command& command, pty::WindowSize s
                                   ControlListener& listener, SteadyTime deadline);
 
 /// A client that queries the pane. The reply to its command has the id of a session and the shim's process number, or
-/// neither when the pane is gone. Then the client exits.
+/// neither when the pane is closed. Then the client exits.
 Result<std::unique_ptr<ControlClient>> query_pane(const TmuxSession& session, ControlListener& listener);
 
 /// Another control client, in the session with this id. Returns at once; its first reply shows whether tmux accepted
-/// it, and the caller checks whether the pane is there. It does not count for window sizes until it is told to.
+/// it, and the caller checks whether the pane is there. It does not count for window sizes until it requests to.
 Result<std::unique_ptr<ControlClient>> attach_client(const TmuxSession& session, const std::string& id,
                                                      ControlListener& listener);
 

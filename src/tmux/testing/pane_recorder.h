@@ -38,9 +38,9 @@ class Server {
   [[nodiscard]] std::string query(const std::vector<std::string>& rest) const {
     auto program = pty::find_program({.argv = {"tmux"}, .environment = pty::inherited_environment(), .directory = {}});
     RELAY_ASSERT(program);
-    auto asked = Subprocess::start(*program, command(rest), pty::inherited_environment());
-    RELAY_ASSERT(asked);
-    return asked->read_all(64 * 1024, SystemClock{}.now().steady + net::testing::kDeadline).value_or("");
+    auto process = Subprocess::start(*program, command(rest), pty::inherited_environment());
+    RELAY_ASSERT(process);
+    return process->read_all(64 * 1024, SystemClock{}.now().steady + net::testing::kDeadline).value_or("");
   }
   void run(const std::vector<std::string>& rest) const { static_cast<void>(query(rest)); }
   [[nodiscard]] const std::string& directory() const { return directory_.path(); }
@@ -68,7 +68,8 @@ class PaneRecorder final : public pty::ProgramListener {
   void on_output(std::string_view bytes) override {
     if (status) ++calls_after_exit;
     output_bytes += bytes.size();
-    output.append(bytes.substr(0, std::min(bytes.size(), kKeptBytes - std::min(kKeptBytes, output.size()))));
+    output.append(
+        bytes.substr(0, std::min(bytes.size(), kMaxRecordedBytes - std::min(kMaxRecordedBytes, output.size()))));
     if (when_output) when_output(bytes);
   }
   void on_input_written(std::size_t) override {
@@ -103,11 +104,11 @@ class PaneRecorder final : public pty::ProgramListener {
   }
   [[nodiscard]] std::string sessions() const { return server.query({"list-sessions", "-F", "#{session_name}"}); }
 
-  static constexpr std::size_t kKeptBytes = 16 * 1024 * 1024;
+  static constexpr std::size_t kMaxRecordedBytes = 16 * 1024 * 1024;
 
   net::AsioLoop loop;
   Server server;
-  std::string output;  // at most kKeptBytes
+  std::string output;  // at most kMaxRecordedBytes
   std::size_t output_bytes = 0;
   std::vector<pty::WindowSize> sizes;
   std::optional<pty::ExitStatus> status;
