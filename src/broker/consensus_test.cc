@@ -5,7 +5,7 @@
 namespace relay::broker {
 namespace {
 
-records::Proposal proposal(std::string type, int participants) {
+records::Proposal make_proposal(std::string type, int participants) {
   records::Proposal made;
   made.id = "p-1";
   made.title = "Use tabs";
@@ -13,14 +13,15 @@ records::Proposal proposal(std::string type, int participants) {
   for (int i = 0; i < participants; ++i) made.participants.emplace_back(std::string(1, static_cast<char>('A' + i)));
   return made;
 }
-void cast(records::Proposal& open, std::string_view choices) {
+/// One vote per character: `+` approve, `-` reject, `0` abstain.
+void cast_votes(records::Proposal& open, std::string_view choices) {
   for (const char c : choices) {
     const auto voter = open.participants[open.votes.size()];
     open.votes.push_back({voter, c == '+' ? "approve" : c == '-' ? "reject" : "abstain", ""});
   }
 }
 
-TEST(Consensus, ReadsAProposalWithAllItsLines) {
+TEST(Consensus, ReadsAllLinesOfProposal) {
   const auto command = parse_consensus_command(
       "PROPOSE: Use tabs\nTYPE: supermajority\nPARTICIPANTS: Bob, Carol,Bob\nDESCRIPTION: first line\nsecond: line\n"
       "TIMEOUT: 60000\nQUORUM: 2\nTHRESHOLD: 0.75");
@@ -35,7 +36,7 @@ TEST(Consensus, ReadsAProposalWithAllItsLines) {
   EXPECT_DOUBLE_EQ(read.threshold, 0.75);
 }
 
-TEST(Consensus, ReadsAVoteWithItsReason) {
+TEST(Consensus, ReadsVoteWithReason) {
   const auto vote = std::get<VoteCommand>(*parse_consensus_command("VOTE p-1 Approve looks good to me"));
   EXPECT_EQ(vote.proposal, "p-1");
   EXPECT_EQ(vote.choice, "approve");
@@ -49,45 +50,45 @@ TEST(Consensus, InvalidCommandIsExplained) {
   }
 }
 
-struct Case {
+struct VoteCase {
   const char* type;
   int participants;
   const char* votes;
   std::optional<Outcome> early;
-  Outcome at_the_end;
+  Outcome at_end;
 };
 
-TEST(Consensus, CountsEachKindOfVote) {
+TEST(Consensus, CountsVotesOfEachType) {
   const auto yes = Outcome::Approved;
   const auto no = Outcome::Rejected;
   const auto none = Outcome::NoConsensus;
-  for (const Case& c : {
-           Case{"majority", 3, "++", yes, yes},
-           Case{"majority", 3, "+", std::nullopt, yes},
-           Case{"majority", 4, "++--", none, none},
-           Case{"majority", 3, "--", no, no},
-           Case{"majority", 3, "", std::nullopt, none},
-           Case{"supermajority", 3, "++", std::nullopt, none},
-           Case{"supermajority", 3, "+++", yes, yes},
-           Case{"supermajority", 3, "-", no, no},
-           Case{"unanimous", 3, "++", std::nullopt, none},
-           Case{"unanimous", 3, "+-", no, no},
-           Case{"unanimous", 2, "++", yes, yes},
-           Case{"unanimous", 2, "+0", none, none},
-           Case{"quorum", 4, "+", std::nullopt, none},
-           Case{"quorum", 4, "++", yes, yes},
-           Case{"quorum", 4, "+-", std::nullopt, none},
-           Case{"quorum", 2, "+-", none, none},
-           Case{"weighted", 3, "++", yes, yes},
+  for (const VoteCase& c : {
+           VoteCase{"majority", 3, "++", yes, yes},
+           VoteCase{"majority", 3, "+", std::nullopt, yes},
+           VoteCase{"majority", 4, "++--", none, none},
+           VoteCase{"majority", 3, "--", no, no},
+           VoteCase{"majority", 3, "", std::nullopt, none},
+           VoteCase{"supermajority", 3, "++", std::nullopt, none},
+           VoteCase{"supermajority", 3, "+++", yes, yes},
+           VoteCase{"supermajority", 3, "-", no, no},
+           VoteCase{"unanimous", 3, "++", std::nullopt, none},
+           VoteCase{"unanimous", 3, "+-", no, no},
+           VoteCase{"unanimous", 2, "++", yes, yes},
+           VoteCase{"unanimous", 2, "+0", none, none},
+           VoteCase{"quorum", 4, "+", std::nullopt, none},
+           VoteCase{"quorum", 4, "++", yes, yes},
+           VoteCase{"quorum", 4, "+-", std::nullopt, none},
+           VoteCase{"quorum", 2, "+-", none, none},
+           VoteCase{"weighted", 3, "++", yes, yes},
        }) {
-    auto open = proposal(c.type, c.participants);
-    cast(open, c.votes);
+    auto open = make_proposal(c.type, c.participants);
+    cast_votes(open, c.votes);
     EXPECT_EQ(tally(open, Final::No), c.early) << c.type << " " << c.votes;
-    EXPECT_EQ(tally(open, Final::Yes), c.at_the_end) << c.type << " " << c.votes;
+    EXPECT_EQ(tally(open, Final::Yes), c.at_end) << c.type << " " << c.votes;
   }
 }
 
-TEST(Consensus, KeepsItsTextsSmallHoweverMuchIsSaid) {
+TEST(Consensus, TextsAreBounded) {
   EXPECT_FALSE(parse_consensus_command("PROPOSE: x\nDESCRIPTION: " + std::string(kMaxProposalBytes, 'x')));
   records::Proposal open;
   open.title = "x";
@@ -97,9 +98,9 @@ TEST(Consensus, KeepsItsTextsSmallHoweverMuchIsSaid) {
 }
 
 TEST(Consensus, TextNamesIdAndOutcome) {
-  auto open = proposal("majority", 2);
+  auto open = make_proposal("majority", 2);
   EXPECT_NE(proposal_text(open).find("\nID: p-1\n"), std::string::npos);
-  cast(open, "++");
+  cast_votes(open, "++");
   const auto text = result_text(open, Outcome::Approved);
   EXPECT_NE(text.find("CONSENSUS RESULT"), std::string::npos);
   EXPECT_NE(text.find("APPROVED"), std::string::npos);

@@ -1,4 +1,4 @@
-// Every mode, kind of session, standing and fault: what the contract asks for, what the broker does, what the page says.
+// Every mode, type of session, state of the recipient and fault: the contract, the broker and the page must agree.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -13,139 +13,139 @@ namespace relay::broker::testing {
 namespace {
 
 using protocol::DeliveryMode;
-using Words = std::vector<std::string>;
 
-/// What the contract asks for, rule by rule. Nothing here looks at the broker.
-class Rules {
+/// What the contract demands, rule by rule, independent of the broker.
+class DeliveryContract {
  public:
-  explicit Rules(const Case& situation)
-      : case_{situation}, way_{way_of(situation)}, working_{case_.standing == Standing::Working} {}
+  explicit DeliveryContract(const DeliveryCase& situation)
+      : case_{situation}, rule_{rule_of(situation)}, working_{case_.state == RecipientState::Working} {}
 
-  Words trail() {
+  Strings trail() {
     if (case_.fault == Fault::Refused) return {"NACK REFUSED"};
     if (case_.fault == Fault::NotStored) add({"⊘"});
-    const bool at_once = arrive();
+    const bool immediately = enqueue();
     if (case_.fault == Fault::Expires) {
-      if (at_once) hand_over();
+      if (immediately) deliver();
       return add({"[time]", "E"});
     }
-    if (case_.fault == Fault::Restart && !at_once) restart();
-    if (case_.standing == Standing::Offline) come_back();
-    if (case_.standing == Standing::Paused) add({"[unpause]"});
+    if (case_.fault == Fault::Restart && !immediately) restart();
+    if (case_.state == RecipientState::Offline) reconnect();
+    if (case_.state == RecipientState::Paused) add({"[unpause]"});
     if (case_.fault == Fault::Held) flush();
-    if (way_ == Way::Never) return add({"…"});
-    wait_for_the_moment();
-    hand_over();
-    return go_on();
+    if (rule_ == LaneRule::Never) return add({"…"});
+    await_moment();
+    deliver();
+    return finish();
   }
 
  private:
-  /// When a lane is open. Who has a queue keeps what waits for a word; else it is kept for him.
-  enum class Way : std::uint8_t { Open, Never, Kept, WhenIdle, AtBoundary, AfterFlush };
+  /// When a lane is open. A session with a queue holds manual deliveries itself; for others the broker holds them.
+  enum class LaneRule : std::uint8_t { Open, Never, HeldInQueue, WhenIdle, AtBoundary, AfterFlush };
 
-  static Way way_of(const Case& situation) {
-    using enum Way;
+  static LaneRule rule_of(const DeliveryCase& situation) {
+    using enum LaneRule;
     //  immediate, next-message, next-tool-call, on-idle, manual
-    constexpr std::array<std::array<Way, 5>, 5> kWays = {{
-        {Open, Never, Never, Open, Kept},                      // PTY host
-        {Open, Open, Open, Open, Kept},                        // native host
+    constexpr std::array<std::array<LaneRule, 5>, 5> kRules = {{
+        {Open, Never, Never, Open, HeldInQueue},               // PTY host
+        {Open, Open, Open, Open, HeldInQueue},                 // native host
         {Open, AtBoundary, AtBoundary, WhenIdle, AfterFlush},  // callback session
-        {Open, Open, Open, Open, Open},                        // pull session: fetching is the word
+        {Open, Open, Open, Open, Open},                        // pull session: it fetches
         {Open, Never, Never, Open, AfterFlush},                // published client
     }};
-    return kWays.at(static_cast<std::size_t>(situation.kind)).at(static_cast<std::size_t>(situation.mode));
+    return kRules.at(static_cast<std::size_t>(situation.session)).at(static_cast<std::size_t>(situation.mode));
   }
-  [[nodiscard]] bool shut() const {
-    return way_ == Way::Never || way_ == Way::AtBoundary || way_ == Way::AfterFlush ||
-           (way_ == Way::WhenIdle && working_);
+  [[nodiscard]] bool closed() const {
+    return rule_ == LaneRule::Never || rule_ == LaneRule::AtBoundary || rule_ == LaneRule::AfterFlush ||
+           (rule_ == LaneRule::WhenIdle && working_);
   }
 
-  /// True when it can go at once; a line says why not when somebody is there who cannot have it yet.
-  bool arrive() {
+  /// True if DELIVER follows at once; otherwise an entry has the reason if the recipient is connected.
+  bool enqueue() {
     if (case_.fault == Fault::Held) {
       add({"h"});
       return false;
     }
     add({"q"});
-    if (case_.standing == Standing::Offline) return false;
-    const bool paused = case_.standing == Standing::Paused;
-    if (paused || shut()) add({way_ == Way::Never ? "du" : "d"});
-    return !paused && !shut();
+    if (case_.state == RecipientState::Offline) return false;
+    const bool paused = case_.state == RecipientState::Paused;
+    if (paused || closed()) add({rule_ == LaneRule::Never ? "du" : "d"});
+    return !paused && !closed();
   }
-  /// What it cannot do is told as soon as it is there.
-  void come_back() {
+  /// An unsupported mode is reported as soon as the session joins.
+  void reconnect() {
     add({"[back]"});
-    if (way_ == Way::Never && case_.fault != Fault::Held) add({"du"});
+    if (rule_ == LaneRule::Never && case_.fault != Fault::Held) add({"du"});
   }
   void flush() {
     add({"[flush]", "q"});
-    if (way_ == Way::Never) add({"du"});
-    if (way_ == Way::Kept) way_ = Way::Open;
-    if (way_ == Way::AfterFlush) way_ = case_.kind == Kind::Callback ? Way::WhenIdle : Way::Open;
+    if (rule_ == LaneRule::Never) add({"du"});
+    if (rule_ == LaneRule::HeldInQueue) rule_ = LaneRule::Open;
+    if (rule_ == LaneRule::AfterFlush)
+      rule_ = case_.session == SessionType::Callback ? LaneRule::WhenIdle : LaneRule::Open;
   }
-  /// The broker knows nothing of what a session does until the session tells it again.
+  /// The broker does not know the state of a session until the session reports it again.
   void restart() {
     add({"⟲"});
-    struck_ = true;
-    if (way_ == Way::WhenIdle) working_ = false;
+    fault_done_ = true;
+    if (rule_ == LaneRule::WhenIdle) working_ = false;
   }
-  void wait_for_the_moment() {
-    if (way_ == Way::AfterFlush) flush();
-    if (way_ == Way::WhenIdle && std::exchange(working_, false)) add({"[idle]"});
-    if (way_ == Way::AtBoundary) add({"[boundary]"});
+  void await_moment() {
+    if (rule_ == LaneRule::AfterFlush) flush();
+    if (rule_ == LaneRule::WhenIdle && std::exchange(working_, false)) add({"[idle]"});
+    if (rule_ == LaneRule::AtBoundary) add({"[boundary]"});
   }
-  void hand_over() {
+  void deliver() {
     add({"⇒"});
-    if (case_.fault == Fault::NotRecorded && !std::exchange(struck_, true)) add({"⊘"});
-    if (has_queue(case_.kind) && !std::exchange(accepted_, true)) add({"a"});
+    if (case_.fault == Fault::NotRecorded && !std::exchange(fault_done_, true)) add({"⊘"});
+    if (has_queue(case_.session) && !std::exchange(accepted_, true)) add({"a"});
   }
 
-  Words go_on() {
-    if (case_.fault == Fault::Away) add({"↯", "⇒"});
-    if (case_.fault == Fault::Restart && !struck_) {
+  Strings finish() {
+    if (case_.fault == Fault::Disconnect) add({"↯", "⇒"});
+    if (case_.fault == Fault::Restart && !fault_done_) {
       restart();
-      wait_for_the_moment();
+      await_moment();
       add({"⇒"});
     }
-    if (way_ == Way::Kept) {
+    if (rule_ == LaneRule::HeldInQueue) {
       flush();
-      hand_over();
+      deliver();
     }
     if (case_.fault == Fault::Fails) return add({"F"});
-    if (case_.fault == Fault::InDoubt && has_queue(case_.kind)) return add({"w", "↯", "⇒", "?"});
+    if (case_.fault == Fault::InDoubt && has_queue(case_.session)) return add({"w", "↯", "⇒", "?"});
     const int failures = case_.fault == Fault::FailsOnce ? 1 : case_.fault == Fault::FailsAlways ? 8 : 0;
     for (int failure = 1; failure <= failures; ++failure) {
       if (failure == 8) return add({"†"});
       add({"t", "[later]", "q"});
       accepted_ = false;
-      wait_for_the_moment();
-      hand_over();
+      await_moment();
+      deliver();
     }
-    switch (case_.kind) {
-      case Kind::Pty: return add({"w", "s"});
-      case Kind::Native: return add({"w", "s", "v"});
-      case Kind::Pull: return add({"v"});
-      case Kind::Callback:
-      case Kind::Published: return add({"c"});
+    switch (case_.session) {
+      case SessionType::Pty: return add({"w", "s"});
+      case SessionType::Native: return add({"w", "s", "v"});
+      case SessionType::Pull: return add({"v"});
+      case SessionType::Callback:
+      case SessionType::Published: return add({"c"});
     }
     std::unreachable();
   }
 
-  Words add(const Words& words) {
-    trail_.insert(trail_.end(), words.begin(), words.end());
+  Strings add(const Strings& signs) {
+    trail_.insert(trail_.end(), signs.begin(), signs.end());
     return trail_;
   }
 
-  Case case_;
-  Way way_;
-  bool working_ = false, accepted_ = false, struck_ = false;
-  Words trail_;
+  DeliveryCase case_;
+  LaneRule rule_;
+  bool working_ = false, accepted_ = false, fault_done_ = false;
+  Strings trail_;
 };
 
-/// The sender asked for every step: each line is told, but for those that only put it into a queue again.
-Words told_of(const Words& trail, const Case& situation) {
+/// The sender requests every step: each entry has a receipt, except `queued`.
+Strings responses_to(const Strings& trail, const DeliveryCase& situation) {
   if (trail.front().starts_with("NACK")) return trail;
-  const std::string answer = situation.standing == Standing::Offline ? "ACK queued" : "ACK";
+  const std::string answer = situation.state == RecipientState::Offline ? "ACK queued" : "ACK";
   const std::map<std::string, std::string> receipts = {{"a", "accepted/accepted"},
                                                        {"w", "accepted/written"},
                                                        {"s", "delivered/submitted"},
@@ -159,49 +159,49 @@ Words told_of(const Words& trail, const Case& situation) {
                                                        {"E", "failed EXPIRED"},
                                                        {"†", "failed"},
                                                        {"?", "in_doubt"}};
-  Words told;
+  Strings responses;
   bool stored = false;
-  for (const auto& word : trail) {
-    if (word == "⟲") break;  // what it asked for went with its connection
-    if (word == "⊘" && !stored) told.emplace_back("NACK STORAGE");
-    if ((word == "q" || word == "h") && !std::exchange(stored, true)) told.push_back(answer);
-    if (const auto receipt = receipts.find(word); receipt != receipts.end()) told.push_back(receipt->second);
+  for (const auto& sign : trail) {
+    if (sign == "⟲") break;  // the connection that requested receipts is lost
+    if (sign == "⊘" && !stored) responses.emplace_back("NACK STORAGE");
+    if ((sign == "q" || sign == "h") && !std::exchange(stored, true)) responses.push_back(answer);
+    if (const auto receipt = receipts.find(sign); receipt != receipts.end()) responses.push_back(receipt->second);
   }
-  return told;
+  return responses;
 }
 
-std::string joined(const Words& words) {
+std::string join_signs(const Strings& signs) {
   std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
+  for (const auto& sign : signs) text += (text.empty() ? "" : " ") + sign;
   return text;
 }
 
 TEST(DeliveryTable, EveryCaseMatchesContractAndPage) {
-  DeliveryPage page;
+  DeliveryTable table;
   for (const Fault fault : kFaults) {
-    for (const Kind kind : kKinds) {
-      for (const Standing standing : kStandings) {
+    for (const SessionType session : kSessionTypes) {
+      for (const RecipientState state : kRecipientStates) {
         for (const DeliveryMode mode : protocol::kDeliveryModes) {
-          const Case situation{kind, standing, mode, fault};
-          const Words expected = Rules{situation}.trail();
-          Outcome outcome = Scenario{situation}.run();
-          if (outcome.trail.empty()) outcome.trail = outcome.told;  // refused: there is only the answer
+          const DeliveryCase situation{session, state, mode, fault};
+          const Strings expected = DeliveryContract{situation}.trail();
+          ScenarioResult result = Scenario{situation}.run();
+          if (result.trail.empty()) result.trail = result.responses;  // refused: there is only the NACK
           const std::string where = describe(situation);
-          EXPECT_EQ(joined(outcome.trail), joined(expected)) << where;
-          EXPECT_EQ(joined(outcome.told), joined(told_of(expected, situation))) << where;
-          EXPECT_EQ(joined(outcome.errors), "") << where;
-          page.add(situation, outcome.trail);
+          EXPECT_EQ(join_signs(result.trail), join_signs(expected)) << where;
+          EXPECT_EQ(join_signs(result.responses), join_signs(responses_to(expected, situation))) << where;
+          EXPECT_EQ(join_signs(result.errors), "") << where;
+          table.add(situation, result.trail);
         }
       }
     }
   }
-  const std::string text = page.text();
+  const std::string text = table.markdown();
   if (std::getenv("RELAY_WRITE_DOCS") != nullptr) std::ofstream{RELAY_DELIVERY_TABLE} << text;
   std::ifstream file{RELAY_DELIVERY_TABLE};
   std::stringstream stored;
   stored << file.rdbuf();
   EXPECT_TRUE(stored.str() == text)
-      << "docs/delivery-table.md is not what happens; see what changed, then renew it with: "
+      << "docs/delivery-table.md is out of date; check what changed, then regenerate it with: "
          "RELAY_WRITE_DOCS=1 build/dev/src/broker/broker_test "
          "--gtest_filter='DeliveryTable.*'";
 }

@@ -1,4 +1,4 @@
-// Names that nobody uses any more.
+// Names that are no longer used are forgotten: after a month, or earlier when the table is full.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,199 +9,199 @@ namespace relay::broker {
 namespace {
 
 using namespace testing;
-using Names = std::vector<std::string>;
 
 constexpr Millis kDay{24LL * 3600 * 1000};
 constexpr auto kMonth = 30 * kDay;
-constexpr auto kNever = (3'650 * kDay).count();  // nobody is asked whether it is still there
+constexpr auto kNoHeartbeat = (3'650 * kDay).count();  // no PING during a test
 
-struct Forgetting : ::testing::Test {
-  BrokerFixture world{{.heartbeat_ms = kNever}};
+struct UnusedNames : ::testing::Test {
+  BrokerFixture fixture{{.heartbeat_ms = kNoHeartbeat}};
 
-  static Names known(BrokerFixture& world) {
-    Names names;
-    for (const auto& entry : world.broker().roster()) names.push_back(entry.agent.name.value());
+  static Strings known_names(BrokerFixture& fixture) {
+    Strings names;
+    for (const auto& entry : fixture.broker().roster()) names.push_back(entry.agent.name.value());
     std::ranges::sort(names);
     return names;
   }
-  Names known() { return known(world); }
-  static Names stored(BrokerFixture& world) {
-    Names names;
-    const auto snapshot = world.store().load();
+  Strings known_names() { return known_names(fixture); }
+  static Strings stored_names(BrokerFixture& fixture) {
+    Strings names;
+    const auto snapshot = fixture.store().load();
     for (const auto& agent : snapshot->agents) names.push_back(agent.name.value());
     std::ranges::sort(names);
     return names;
   }
-  void guest(const std::string& name, const std::string& to = "Bob") {
-    const auto connection = world.connect();
-    world.send(connection, "g-" + name, to, "hi", format(R"("from":"{}")", name));
-    world.leave(connection);
+  void send_one_shot(const std::string& name, const std::string& to = "Bob") {
+    const auto connection = fixture.connect();
+    fixture.send(connection, "id-" + name, to, "hi", format(R"("from":"{}")", name));
+    fixture.disconnect(connection);
   }
-  /// What the daemon does once an hour, here with a retention of 30 days.
-  void round() {
-    world.broker().forget_unused(world.now().wall - kMonth.count(), world.now());
-    world.settle();
+  /// The daemon calls this once an hour; here with a retention of 30 days.
+  void forget_unused() {
+    fixture.broker().forget_unused(fixture.now().wall - kMonth.count(), fixture.now());
+    fixture.settle();
   }
 };
 
-TEST_F(Forgetting, UnusedNameIsForgottenAfterItsTime) {
-  const auto bob = world.join_ours("Bob");
-  world.leave(world.join_ours("Alice", R"("task":"long")"));
-  guest("khaled");
-  for (const auto& deliver : world.received(bob, "DELIVER")) world.ack(bob, deliver);
-  world.pass(kMonth - kDay);
-  round();
-  EXPECT_EQ(known(), (Names{"Alice", "Bob", "khaled"})) << "a day too early";
-  world.pass(2 * kDay);
-  round();
-  EXPECT_EQ(known(), Names{"Bob"});
-  EXPECT_EQ(stored(world), Names{"Bob"}) << "in the store too";
-  const auto snapshot = world.store().load();
+TEST_F(UnusedNames, UnusedNameIsForgottenAfterRetention) {
+  const auto bob = fixture.join_with_acks("Bob");
+  fixture.disconnect(fixture.join_with_acks("Alice", R"("task":"long")"));
+  send_one_shot("khaled");
+  for (const auto& deliver : fixture.received(bob, "DELIVER")) fixture.ack(bob, deliver);
+  fixture.advance(kMonth - kDay);
+  forget_unused();
+  EXPECT_EQ(known_names(), (Strings{"Alice", "Bob", "khaled"})) << "the retention is not over";
+  fixture.advance(2 * kDay);
+  forget_unused();
+  EXPECT_EQ(known_names(), Strings{"Bob"});
+  EXPECT_EQ(stored_names(fixture), Strings{"Bob"}) << "in the store too";
+  const auto snapshot = fixture.store().load();
   for (const auto& counts : snapshot->counts) EXPECT_EQ(counts.agent.value(), "Bob");
-  world.restart();
-  EXPECT_EQ(known(), Names{"Bob"});
+  fixture.restart();
+  EXPECT_EQ(known_names(), Strings{"Bob"});
 }
 
-TEST_F(Forgetting, NameThatIsUsedIsKept) {
-  const auto person = world.join_user();
-  world.join_ours("Connected");
-  for (const auto* name : {"Written", "Member", "Paused", "Ruled", "Gone"}) world.leave(world.join_ours(name));
-  world.pass(Millis{61'000});  // their sessions end
-  world.control(person, R"("action":"policy","agent":"Ruled","rules":[{"from":"*","action":"refuse"}])");
-  world.control(person, R"("action":"pause","agent":"Paused","reason":"lunch")");
-  world.request(person, "CHANNEL_JOIN", R"({"channel":"#ops","member":"Member"})");
-  world.pass(kMonth + kDay);
-  world.send(person, "2", "Written", "hi");
-  round();
-  EXPECT_EQ(known(), (Names{"Connected", "Member", "Paused", "Ruled", "Written"}));
+TEST_F(UnusedNames, UsedNameIsKept) {
+  const auto user = fixture.join_user();
+  fixture.join_with_acks("Connected");
+  for (const auto* name : {"Recipient", "Member", "Paused", "Ruled", "Unused"})
+    fixture.disconnect(fixture.join_with_acks(name));
+  fixture.advance(Millis{61'000});  // their sessions end
+  fixture.control(user, R"("action":"policy","agent":"Ruled","rules":[{"from":"*","action":"refuse"}])");
+  fixture.control(user, R"("action":"pause","agent":"Paused","reason":"lunch")");
+  fixture.request(user, "CHANNEL_JOIN", R"({"channel":"#ops","member":"Member"})");
+  fixture.advance(kMonth + kDay);
+  fixture.send(user, "2", "Recipient", "hi");
+  forget_unused();
+  EXPECT_EQ(known_names(), (Strings{"Connected", "Member", "Paused", "Recipient", "Ruled"}));
 }
 
-TEST_F(Forgetting, NameWithAYoungOutboxIsKept) {
-  const auto alice = world.join("Alice", R"("capabilities":{"ack":true,"send_ack":true,"outbox":"e1"})");
-  world.join_ours("Bob");
-  world.send(alice, "e1-1", "Bob", "hi");
-  world.leave(alice);
-  world.pass(kMonth + kDay);
-  round();
-  EXPECT_EQ(known(), (Names{"Alice", "Bob"}));
-  world.pass(60 * kDay);
-  round();
-  EXPECT_EQ(known(), Names{"Bob"});
+TEST_F(UnusedNames, NameWithRecentOutboxIsKept) {
+  const auto alice = fixture.join("Alice", R"("capabilities":{"ack":true,"send_ack":true,"outbox":"e1"})");
+  fixture.join_with_acks("Bob");
+  fixture.send(alice, "e1-1", "Bob", "hi");
+  fixture.disconnect(alice);
+  fixture.advance(kMonth + kDay);
+  forget_unused();
+  EXPECT_EQ(known_names(), (Strings{"Alice", "Bob"}));
+  fixture.advance(60 * kDay);
+  forget_unused();
+  EXPECT_EQ(known_names(), Strings{"Bob"});
 }
 
-TEST_F(Forgetting, ActiveOneShotSenderIsKept) {
-  world.join_ours("Bob");
-  guest("khaled");
-  world.pass(kMonth);
-  guest("khaled");
-  world.pass(kMonth - kDay);
-  round();
-  EXPECT_EQ(known(), (Names{"Bob", "khaled"}));
-  world.restart();
-  round();
-  EXPECT_EQ(known(), (Names{"Bob", "khaled"})) << "by what was stored";
+TEST_F(UnusedNames, ActiveOneShotSenderIsKept) {
+  fixture.join_with_acks("Bob");
+  send_one_shot("khaled");
+  fixture.advance(kMonth);
+  send_one_shot("khaled");
+  fixture.advance(kMonth - kDay);
+  forget_unused();
+  EXPECT_EQ(known_names(), (Strings{"Bob", "khaled"}));
+  fixture.restart();
+  forget_unused();
+  EXPECT_EQ(known_names(), (Strings{"Bob", "khaled"})) << "by the stored message";
 }
 
-TEST_F(Forgetting, ForgottenNameComesBackAsANewOne) {
-  const auto bob = world.join_ours("Bob");
-  world.leave(world.join_ours("Alice"));
-  world.pass(kMonth + kDay);
-  round();
-  const auto alice = world.join_ours("Alice");
-  world.received(alice);
-  world.send(bob, "1", "Alice", "welcome back");
-  EXPECT_EQ(world.bodies(alice), Names{"welcome back"});
-  world.restart();
-  EXPECT_EQ(known(), (Names{"Alice", "Bob"}));
+TEST_F(UnusedNames, ForgottenNameCanJoinAgain) {
+  const auto bob = fixture.join_with_acks("Bob");
+  fixture.disconnect(fixture.join_with_acks("Alice"));
+  fixture.advance(kMonth + kDay);
+  forget_unused();
+  const auto alice = fixture.join_with_acks("Alice");
+  fixture.drop_received(alice);
+  fixture.send(bob, "1", "Alice", "welcome back");
+  EXPECT_EQ(fixture.bodies(alice), Strings{"welcome back"});
+  fixture.restart();
+  EXPECT_EQ(known_names(), (Strings{"Alice", "Bob"}));
 }
 
-TEST_F(Forgetting, ManyNamesGoInSeveralCommits) {
-  world.join_ours("Bob");
-  for (int i = 0; i < 600; ++i) world.leave(world.join_ours(format("n{}", i)));
-  world.pass(kMonth + kDay);
-  world.hold_commits();
-  round();
-  EXPECT_EQ(known().size(), 601u - 256u);
-  world.release_commits();
-  EXPECT_EQ(known(), Names{"Bob"});
-  EXPECT_EQ(stored(world), Names{"Bob"});
+TEST_F(UnusedNames, ManyNamesAreForgottenInSeveralCommits) {
+  fixture.join_with_acks("Bob");
+  for (int i = 0; i < 600; ++i) fixture.disconnect(fixture.join_with_acks(format("n{}", i)));
+  fixture.advance(kMonth + kDay);
+  fixture.hold_commits();
+  forget_unused();
+  EXPECT_EQ(known_names().size(), 601u - 256u);
+  fixture.release_commits();
+  EXPECT_EQ(known_names(), Strings{"Bob"});
+  EXPECT_EQ(stored_names(fixture), Strings{"Bob"});
 }
 
-TEST_F(Forgetting, FailedCommitIsMadeUpForByTheNextStart) {
-  world.join_ours("Bob");
-  world.leave(world.join_ours("Alice"));
-  world.pass(kMonth + kDay);
-  world.fail_commits(true);
-  round();
-  world.fail_commits(false);
-  world.pass(Millis{5'000});
-  world.restart();
-  world.pass(Millis{61'000});
-  round();
-  EXPECT_EQ(known(), Names{"Bob"}) << "Bob was here until a minute ago";
-  EXPECT_EQ(stored(world), Names{"Bob"});
+TEST_F(UnusedNames, FailedCommitIsRepeatedAfterRestart) {
+  fixture.join_with_acks("Bob");
+  fixture.disconnect(fixture.join_with_acks("Alice"));
+  fixture.advance(kMonth + kDay);
+  fixture.fail_commits();
+  forget_unused();
+  fixture.accept_commits();
+  fixture.advance(Millis{5'000});
+  fixture.restart();
+  fixture.advance(Millis{61'000});
+  forget_unused();
+  EXPECT_EQ(known_names(), Strings{"Bob"}) << "Bob was connected a minute ago";
+  EXPECT_EQ(stored_names(fixture), Strings{"Bob"});
 }
 
 TEST(KnownNames, LongestUnusedIsForgottenFirstAtLimit) {
-  BrokerFixture world{{.heartbeat_ms = kNever, .max_known_agents = 4}};
-  const auto bob = world.join_ours("Bob");
+  BrokerFixture fixture{{.heartbeat_ms = kNoHeartbeat, .max_agents = 4}};
+  const auto bob = fixture.join_with_acks("Bob");
   for (const auto* name : {"first", "second", "third"}) {
-    world.leave(world.join_ours(name));
-    world.pass(Millis{61'000});
+    fixture.disconnect(fixture.join_with_acks(name));
+    fixture.advance(Millis{61'000});
   }
-  EXPECT_FALSE(world.closed(world.join_ours("fourth")));
-  EXPECT_EQ(Forgetting::known(world), (Names{"Bob", "fourth", "second", "third"}));
-  world.send(world.connect(), "1", "Bob", "hi", R"("from":"guest")");
-  EXPECT_EQ(Forgetting::known(world), (Names{"Bob", "fourth", "guest", "third"}));
-  EXPECT_EQ(Forgetting::stored(world), Forgetting::known(world));
-  EXPECT_EQ(world.bodies(bob), Names{"hi"});
+  EXPECT_FALSE(fixture.closed(fixture.join_with_acks("fourth")));
+  EXPECT_EQ(UnusedNames::known_names(fixture), (Strings{"Bob", "fourth", "second", "third"}));
+  fixture.send(fixture.connect(), "1", "Bob", "hi", R"("from":"one-shot")");
+  EXPECT_EQ(UnusedNames::known_names(fixture), (Strings{"Bob", "fourth", "one-shot", "third"}));
+  EXPECT_EQ(UnusedNames::stored_names(fixture), UnusedNames::known_names(fixture));
+  EXPECT_EQ(fixture.bodies(bob), Strings{"hi"});
 }
 
-TEST(KnownNames, NameThatSpokeIsKeptForTwoDaysAtTheLimit) {
-  BrokerFixture world{{.heartbeat_ms = kNever, .max_known_agents = 2}};
-  const auto bob = world.join_ours("Bob");
-  const auto guest = [&](const std::string& name) {
-    const auto connection = world.connect();
-    world.send(connection, "1", "Bob", name, format(R"("from":"{}")", name));
-    return world.received(connection, "ACK").size() == 1;
+TEST(KnownNames, NameOfSenderIsKeptForTwoDaysAtLimit) {
+  BrokerFixture fixture{{.heartbeat_ms = kNoHeartbeat, .max_agents = 2}};
+  const auto bob = fixture.join_with_acks("Bob");
+  const auto send_as = [&](const std::string& name) {
+    const auto connection = fixture.connect();
+    fixture.send(connection, "1", "Bob", name, format(R"("from":"{}")", name));
+    return fixture.received(connection, "ACK").size() == 1;
   };
-  EXPECT_TRUE(guest("first"));
-  for (const auto& deliver : world.received(bob, "DELIVER")) world.ack(bob, deliver);
-  world.pass(kDay);
-  EXPECT_TRUE(guest("first")) << "the same message again";
-  EXPECT_TRUE(world.bodies(bob).empty());
-  world.pass(2 * kDay - Millis{1'000});
-  EXPECT_FALSE(guest("second"));
-  world.pass(Millis{2'000});
-  EXPECT_TRUE(guest("second"));
-  EXPECT_EQ(Forgetting::known(world), (Names{"Bob", "second"}));
+  EXPECT_TRUE(send_as("first"));
+  for (const auto& deliver : fixture.received(bob, "DELIVER")) fixture.ack(bob, deliver);
+  fixture.advance(kDay);
+  EXPECT_TRUE(send_as("first")) << "the same message again";
+  EXPECT_TRUE(fixture.bodies(bob).empty());
+  fixture.advance(2 * kDay - Millis{1'000});
+  EXPECT_FALSE(send_as("second"));
+  fixture.advance(Millis{2'000});
+  EXPECT_TRUE(send_as("second"));
+  EXPECT_EQ(UnusedNames::known_names(fixture), (Strings{"Bob", "second"}));
 }
 
 TEST(KnownNames, DescriptionsAreBoundedTogether) {
-  BrokerFixture world{{.heartbeat_ms = kNever, .max_description_bytes = 2'000}};
+  BrokerFixture fixture{{.heartbeat_ms = kNoHeartbeat, .max_description_bytes = 2'000}};
   const auto described = format(R"("task":"{}")", std::string(1'000, 'x'));
   for (const auto* name : {"first", "second"}) {
-    world.leave(world.join_ours(name, described));
-    world.pass(Millis{61'000});
+    fixture.disconnect(fixture.join_with_acks(name, described));
+    fixture.advance(Millis{61'000});
   }
-  world.restart();
-  world.pass(Millis{61'000});
-  EXPECT_FALSE(world.closed(world.join_ours("third", described)));
-  EXPECT_EQ(Forgetting::known(world), (Names{"second", "third"}));
-  EXPECT_FALSE(world.closed(world.join_ours("fourth", described)));
-  EXPECT_EQ(Forgetting::known(world), (Names{"fourth", "third"}));
-  EXPECT_TRUE(world.closed(world.join_ours("fifth"))) << "both are in use";
+  fixture.restart();
+  fixture.advance(Millis{61'000});
+  EXPECT_FALSE(fixture.closed(fixture.join_with_acks("third", described)));
+  EXPECT_EQ(UnusedNames::known_names(fixture), (Strings{"second", "third"}));
+  EXPECT_FALSE(fixture.closed(fixture.join_with_acks("fourth", described)));
+  EXPECT_EQ(UnusedNames::known_names(fixture), (Strings{"fourth", "third"}));
+  EXPECT_TRUE(fixture.closed(fixture.join_with_acks("fifth"))) << "both known names are in use";
 }
 
 TEST(KnownNames, FullTableOfUsedNamesIsReported) {
-  BrokerFixture world{{.heartbeat_ms = kNever, .max_known_agents = 2}};
-  world.join_ours("Bob");
-  world.join_ours("Alice");
-  const auto third = world.join_ours("Carol");
-  EXPECT_TRUE(world.closed(third));
-  const auto errors = world.received(third, "ERROR");
+  BrokerFixture fixture{{.heartbeat_ms = kNoHeartbeat, .max_agents = 2}};
+  fixture.join_with_acks("Bob");
+  fixture.join_with_acks("Alice");
+  const auto third = fixture.join_with_acks("Carol");
+  EXPECT_TRUE(fixture.closed(third));
+  const auto errors = fixture.received(third, "ERROR");
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_NE(text(payload(errors[0]), "message").find("2 agents are known already"), std::string::npos);
+  EXPECT_NE(string_field(payload(errors[0]), "message").find("the workspace has 2 agents already"), std::string::npos);
 }
 
 }  // namespace

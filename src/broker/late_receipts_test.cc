@@ -1,4 +1,4 @@
-// What sessions say of deliveries that are not in flight, and what they are told of those that ended while they were away.
+// Receipts for deliveries that are not in flight, and CANCEL for those that ended while their session was offline.
 #include <gtest/gtest.h>
 
 #include "broker/testing/sessions.h"
@@ -11,231 +11,230 @@ using namespace std::chrono_literals;
 using namespace testing;
 using records::DeliveryState;
 
-constexpr auto kShown = R"("status":"delivered","proof":"submitted")";
+constexpr auto kSubmittedReceipt = R"("status":"delivered","proof":"submitted")";
 
-struct Afterwards : ::testing::Test {
-  BrokerFixture world{no_heartbeat()};
-  ConnectionId alice = join_sender(world), person = world.join_user();
-  ConnectionId bob = join_host(world);
-  std::string token = text(payload(world.received(bob, "WELCOME").at(0)), "resume_token");
+struct LateReceipts : ::testing::Test {
+  BrokerFixture fixture{no_heartbeat()};
+  ConnectionId alice = join_sender(fixture), user = fixture.join_user();
+  ConnectionId bob = join_host(fixture);
+  std::string token = string_field(payload(fixture.first_frame(bob, "WELCOME")), "resume_token");
 
   std::string send(const std::string& id, const std::string& more = {}) {
-    world.send(alice, id, "Bob", "hi", more);
-    return given(world, bob).at(0);
+    fixture.send(alice, id, "Bob", "hi", more);
+    return delivered_ids(fixture, bob).at(0);
   }
-  void resume(const std::string& in_hand) {
-    bob = join_host(world, "Bob", format(R"("session":{{"resume_token":"{}","unsettled":[{}]}})", token, in_hand));
+  void resume(const std::string& unsettled) {
+    bob = join_host(fixture, "Bob", format(R"("session":{{"resume_token":"{}","unsettled":[{}]}})", token, unsettled));
   }
   Frame cancel(const std::string& id) {
-    return world.control(person, format(R"("action":"cancel","deliveryId":"{}")", id));
+    return fixture.control(user, format(R"("action":"cancel","deliveryId":"{}")", id));
   }
-  DeliveryState state(const std::string& id) { return ledger(world, id).delivery.state; }
+  DeliveryState state(const std::string& id) { return trace_entry(fixture, id).delivery.state; }
 };
 
-TEST_F(Afterwards, ReceiptAfterExpiryStillCountsAsDelivered) {
+TEST_F(LateReceipts, ReceiptAfterExpiryStillCountsAsDelivered) {
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
-  world.receipt(bob, id, R"("status":"accepted")");
-  world.pass(2s);
+  fixture.send_receipt(bob, id, R"("status":"accepted")");
+  fixture.advance(2s);
   EXPECT_EQ(state("message-1"), DeliveryState::Expired);
-  EXPECT_EQ(world.received(bob, "CANCEL").size(), 1u);
-  world.receipt(bob, id, kShown);
+  EXPECT_EQ(fixture.received(bob, "CANCEL").size(), 1u);
+  fixture.send_receipt(bob, id, kSubmittedReceipt);
   EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
-  world.receipt(bob, id, R"("status":"failed","code":"CANCELLED")");
+  fixture.send_receipt(bob, id, R"("status":"failed","code":"CANCELLED")");
   EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
 }
 
-TEST_F(Afterwards, ReturnOfExpiredDeliveryChangesNothing) {
+TEST_F(LateReceipts, ReturnOfExpiredDeliveryChangesNothing) {
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
-  world.pass(2s);
-  world.receipt(bob, id, R"("status":"failed","code":"CANCELLED","reason":"its time ran out")");
-  EXPECT_EQ(lines_of(ledger(world, "message-1")), (Texts{"queued", "expired"}));
+  fixture.advance(2s);
+  fixture.send_receipt(bob, id, R"("status":"failed","code":"CANCELLED","reason":"its time ran out")");
+  EXPECT_EQ(history_of(trace_entry(fixture, "message-1")), (Strings{"queued", "expired"}));
 }
 
-TEST_F(Afterwards, ASessionMayLetSomethingExpireItself) {
+TEST_F(LateReceipts, SessionMayReportExpiry) {
   const auto id = send("message-1");
-  world.receipt(bob, id, R"("status":"failed","code":"EXPIRED","reason":"its time ran out")");
+  fixture.send_receipt(bob, id, R"("status":"failed","code":"EXPIRED","reason":"its time ran out")");
   EXPECT_EQ(state("message-1"), DeliveryState::Expired);
-  EXPECT_EQ(receipts(world, alice), Texts{"failed EXPIRED"});
+  EXPECT_EQ(receipts(fixture, alice), Strings{"failed EXPIRED"});
 }
 
-TEST_F(Afterwards, DeliveryCancelledWhileOfflineIsCancelledAtSessionOnResume) {
-  const auto kept = send("message-1"), dropped = send("message-2"), brought = send("message-3");
-  for (const auto& id : {kept, dropped, brought}) world.receipt(bob, id, R"("status":"accepted")");
-  world.leave(bob);
-  cancel(dropped);
-  cancel(brought);
+TEST_F(LateReceipts, DeliveryCancelledWhileOfflineIsCancelledAtSessionOnResume) {
+  const auto unsettled = send("message-1"), cancelled = send("message-2"), delivered = send("message-3");
+  for (const auto& id : {unsettled, cancelled, delivered}) fixture.send_receipt(bob, id, R"("status":"accepted")");
+  fixture.disconnect(bob);
+  cancel(cancelled);
+  cancel(delivered);
   EXPECT_EQ(state("message-3"), DeliveryState::Cancelled);
-  resume(format(R"("{}","{}","{}")", kept, dropped, brought));
-  Texts orders, given;
-  for (const auto& frame : world.received(bob)) {
-    if (text(frame, "type") == "CANCEL") orders.push_back(text(payload(frame), "deliveryId"));
-    if (text(frame, "type") == "DELIVER") given.push_back(text(frame, "id"));
+  resume(format(R"("{}","{}","{}")", unsettled, cancelled, delivered));
+  Strings cancels, delivers;
+  for (const auto& frame : fixture.received(bob)) {
+    if (type_of(frame) == "CANCEL") cancels.push_back(string_field(payload(frame), "deliveryId"));
+    if (type_of(frame) == "DELIVER") delivers.push_back(string_field(frame, "id"));
   }
-  EXPECT_EQ(orders, (Texts{dropped, brought}));
-  EXPECT_EQ(given, Texts{kept});
-  world.receipt(bob, brought, kShown);
-  EXPECT_EQ(state("message-3"), DeliveryState::Delivered) << "it knows better";
+  EXPECT_EQ(cancels, (Strings{cancelled, delivered}));
+  EXPECT_EQ(delivers, Strings{unsettled});
+  fixture.send_receipt(bob, delivered, kSubmittedReceipt);
+  EXPECT_EQ(state("message-3"), DeliveryState::Delivered) << "the receipt of the session counts";
   EXPECT_EQ(state("message-2"), DeliveryState::Cancelled);
 }
 
-TEST_F(Afterwards, RequestedCancelEndsWhenSessionDisconnects) {
+TEST_F(LateReceipts, RequestedCancelEndsWhenSessionDisconnects) {
   const auto id = send("message-1");
   cancel(id);
   EXPECT_EQ(state("message-1"), DeliveryState::Queued);
-  world.leave(bob);
+  fixture.disconnect(bob);
   EXPECT_EQ(state("message-1"), DeliveryState::Cancelled);
-  bob = join_host(world);
-  EXPECT_TRUE(given(world, bob).empty());
+  bob = join_host(fixture);
+  EXPECT_TRUE(delivered_ids(fixture, bob).empty());
 }
 
-TEST_F(Afterwards, AWordAboutWhatWasNotSentAgainYetCounts) {
+TEST_F(LateReceipts, ReceiptBeforeResendCounts) {
   const auto id = send("message-1");
-  world.receipt(bob, id, R"("status":"accepted")");
-  world.leave(bob);
-  world.control(person, R"("action":"pause","agent":"Bob")");  // so it is not sent again
+  fixture.send_receipt(bob, id, R"("status":"accepted")");
+  fixture.disconnect(bob);
+  fixture.control(user, R"("action":"pause","agent":"Bob")");  // so the delivery is not resent
   resume(format(R"("{}")", id));
-  EXPECT_TRUE(given(world, bob).empty());
-  world.receipt(bob, id, kShown);
+  EXPECT_TRUE(delivered_ids(fixture, bob).empty());
+  fixture.send_receipt(bob, id, kSubmittedReceipt);
   EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
-  world.control(person, R"("action":"unpause","agent":"Bob")");
-  EXPECT_TRUE(given(world, bob).empty());
-  EXPECT_EQ(world.broker().roster().at(1).pending, 0u);
+  fixture.control(user, R"("action":"unpause","agent":"Bob")");
+  EXPECT_TRUE(delivered_ids(fixture, bob).empty());
+  EXPECT_EQ(fixture.broker().roster().at(1).pending, 0u);
 }
 
-TEST_F(Afterwards, ReceiptForDeliveryOfOtherAgentIsIgnored) {
-  const auto carol = join_host(world, "Carol");
+TEST_F(LateReceipts, ReceiptForDeliveryOfOtherAgentIsIgnored) {
+  const auto carol = join_host(fixture, "Carol");
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
-  world.pass(2s);
-  world.receipt(carol, id, kShown);
+  fixture.advance(2s);
+  fixture.send_receipt(carol, id, kSubmittedReceipt);
   EXPECT_EQ(state("message-1"), DeliveryState::Expired);
 }
 
-TEST_F(Afterwards, AnAcknowledgementOfAQueueIsNotYetADelivery) {
-  world.send(alice, "message-1", "Bob", "hi");
-  world.ack(bob, world.received(bob, "DELIVER").at(0));
+TEST_F(LateReceipts, AckOfSessionWithQueueIsNotDelivered) {
+  fixture.send(alice, "message-1", "Bob", "hi");
+  fixture.ack(bob, fixture.first_frame(bob, "DELIVER"));
   EXPECT_EQ(state("message-1"), DeliveryState::Accepted);
 }
 
-TEST_F(Afterwards, DeliveryIsRedeliveredOnce) {
+TEST_F(LateReceipts, DeliveryIsRedeliveredOnce) {
   const auto id = send("message-1");
-  world.receipt(bob, id, R"("status":"failed","reason":"no way")");
+  fixture.send_receipt(bob, id, R"("status":"failed","reason":"no way")");
   const auto redeliver = format(R"("action":"redeliver","deliveryId":"{}")", id);
-  world.hold_commits();
-  for (int i = 0; i < 2; ++i)
-    world.say(person, format(R"({{"v":1,"type":"CONTROL","id":"q{}","ts":1,"payload":{{{}}}}})", i, redeliver));
-  world.release_commits();
-  EXPECT_EQ(given(world, bob).size(), 1u);
-  Texts answers;
-  for (const auto& answer : world.received(person, "CONTROL_RESULT"))
-    answers.push_back(bool_member(payload(answer), "success").value_or(false) ? "done" : text(payload(answer), "code"));
-  std::ranges::sort(answers);
-  EXPECT_EQ(answers, (Texts{"STALE", "done"}));
+  fixture.hold_commits();
+  for (int i = 0; i < 2; ++i) fixture.request(user, "CONTROL", "{" + redeliver + "}", format("q{}", i));
+  fixture.release_commits();
+  EXPECT_EQ(delivered_ids(fixture, bob).size(), 1u);
+  Strings results;
+  for (const auto& result : fixture.received(user, "CONTROL_RESULT"))
+    results.push_back(bool_member(payload(result), "success").value_or(false) ? "done" : code_of(result));
+  std::ranges::sort(results);
+  EXPECT_EQ(results, (Strings{"STALE", "done"}));
 }
 
-TEST_F(Afterwards, SendersLearnOfModesThatNewSessionLacks) {
-  world.leave(bob);
-  world.send(alice, "message-1", "Bob", "hi", in_mode("next-tool-call"));
-  world.received(alice);
-  bob = world.join("Bob");
-  EXPECT_EQ(receipts(world, alice), Texts{"deferred UNSUPPORTED"});
-  EXPECT_EQ(ledger(world, "message-1").history.back().reason, "its session cannot do next-tool-call");
-  world.leave(bob);
-  bob = world.join("Bob");
-  EXPECT_TRUE(receipts(world, alice).empty()) << "told once";
+TEST_F(LateReceipts, SendersAreNotifiedOfModesThatNewSessionLacks) {
+  fixture.disconnect(bob);
+  fixture.send(alice, "message-1", "Bob", "hi", with_mode("next-tool-call"));
+  fixture.drop_received(alice);
+  bob = fixture.join("Bob");
+  EXPECT_EQ(receipts(fixture, alice), Strings{"deferred UNSUPPORTED"});
+  EXPECT_EQ(trace_entry(fixture, "message-1").history.back().reason, "its session does not support next-tool-call");
+  fixture.disconnect(bob);
+  bob = fixture.join("Bob");
+  EXPECT_TRUE(receipts(fixture, alice).empty()) << "reported once";
 }
 
-TEST_F(Afterwards, SessionWithoutModeReplacesBoundaryReason) {
-  world.leave(bob);
-  auto carol = join_callback(world, "Carol");
-  world.send(alice, "message-1", "Carol", "hi", in_mode("next-message"));
-  world.leave(carol);
-  world.received(alice);
-  carol = world.join("Carol");
-  EXPECT_EQ(receipts(world, alice), Texts{"deferred UNSUPPORTED"});
+TEST_F(LateReceipts, SessionWithoutModeReplacesBoundaryReason) {
+  fixture.disconnect(bob);
+  auto carol = join_callback(fixture, "Carol");
+  fixture.send(alice, "message-1", "Carol", "hi", with_mode("next-message"));
+  fixture.disconnect(carol);
+  fixture.drop_received(alice);
+  carol = fixture.join("Carol");
+  EXPECT_EQ(receipts(fixture, alice), Strings{"deferred UNSUPPORTED"});
 }
 
-TEST_F(Afterwards, UnsupportedModesAreReportedWhenStoreRecovers) {
-  world.leave(bob);
-  world.send(alice, "message-1", "Bob", "hi", in_mode("next-tool-call"));
-  bob = join_host(world);  // which can do it
-  world.pass(1s);
-  world.received(alice);
-  world.received(bob);
-  world.leave(bob);
-  bob = join_callback(world, "Bob");
-  world.fail_commits(true);
-  world.say(alice, R"({"v":1,"type":"SUBSCRIBE","id":"s","ts":1,"topic":"t","payload":{}})");
-  world.report_state(bob, "active", R"("modes":["immediate"])");
-  EXPECT_TRUE(receipts(world, alice).empty());
-  world.fail_commits(false);
-  world.pass(5s);
-  EXPECT_EQ(receipts(world, alice), Texts{"deferred UNSUPPORTED"});
+TEST_F(LateReceipts, UnsupportedModesAreReportedWhenStoreRecovers) {
+  fixture.disconnect(bob);
+  fixture.send(alice, "message-1", "Bob", "hi", with_mode("next-tool-call"));
+  bob = join_host(fixture);  // it supports the mode
+  fixture.advance(1s);
+  fixture.drop_received(alice);
+  fixture.drop_received(bob);
+  fixture.disconnect(bob);
+  bob = join_callback(fixture, "Bob");
+  fixture.fail_commits();
+  fixture.subscribe(alice, "t");
+  fixture.report_state(bob, "active", R"("modes":["immediate"])");
+  EXPECT_TRUE(receipts(fixture, alice).empty());
+  fixture.accept_commits();
+  fixture.advance(5s);
+  EXPECT_EQ(receipts(fixture, alice), Strings{"deferred UNSUPPORTED"});
 }
 
-TEST_F(Afterwards, ReturnedDeliveryWithRequestedCancelIsCancelled) {
+TEST_F(LateReceipts, ReturnedDeliveryWithRequestedCancelIsCancelled) {
   int n = 0;
-  for (const auto* word :
+  for (const auto* members :
        {R"("status":"failed","retryable":true)", R"("status":"deferred","availableAt":9000000000000)"}) {
     const auto name = format("message-{}", ++n);
     const auto id = send(name);
     cancel(id);
-    world.receipt(bob, id, word);
-    EXPECT_EQ(state(name), DeliveryState::Cancelled) << word;
-    world.pass(1min);
-    EXPECT_TRUE(given(world, bob).empty());
+    fixture.send_receipt(bob, id, members);
+    EXPECT_EQ(state(name), DeliveryState::Cancelled) << members;
+    fixture.advance(1min);
+    EXPECT_TRUE(delivered_ids(fixture, bob).empty());
   }
 }
 
-TEST_F(Afterwards, RequeuedUnsettledDeliveryCanBeCancelled) {
-  const auto id = send("message-1", in_mode("manual"));
-  world.control(person, R"("action":"pause","agent":"Bob")");
-  world.control(person, R"("action":"flush","agent":"Bob")");
-  EXPECT_TRUE(given(world, bob).empty()) << "it is paused";
+TEST_F(LateReceipts, RequeuedUnsettledDeliveryCanBeCancelled) {
+  const auto id = send("message-1", with_mode("manual"));
+  fixture.control(user, R"("action":"pause","agent":"Bob")");
+  fixture.control(user, R"("action":"flush","agent":"Bob")");
+  EXPECT_TRUE(delivered_ids(fixture, bob).empty()) << "it is paused";
   cancel(id);
-  EXPECT_EQ(world.received(bob, "CANCEL").size(), 1u);
-  EXPECT_EQ(state("message-1"), DeliveryState::Queued) << "only its session knows";
-  world.leave(bob);
+  EXPECT_EQ(fixture.received(bob, "CANCEL").size(), 1u);
+  EXPECT_EQ(state("message-1"), DeliveryState::Queued) << "the session may have started it";
+  fixture.disconnect(bob);
   EXPECT_EQ(state("message-1"), DeliveryState::Cancelled);
-  world.control(person, R"("action":"unpause","agent":"Bob")");
-  bob = join_host(world);
-  EXPECT_TRUE(given(world, bob).empty());
+  fixture.control(user, R"("action":"unpause","agent":"Bob")");
+  bob = join_host(fixture);
+  EXPECT_TRUE(delivered_ids(fixture, bob).empty());
 }
 
-TEST_F(Afterwards, AWordThatCrossesTheEndWeMadeIsLookedUpAgain) {
+TEST_F(LateReceipts, ReceiptDuringCommitOfCancelCounts) {
   const auto id = send("message-1");
   cancel(id);
-  world.hold_commits();
-  world.leave(bob);  // so it is cancelled, and that is not stored yet
-  bob = join_host(world, "Bob", format(R"("session":{{"resume_token":"{}"}})", token));
-  world.receipt(bob, id, kShown);
-  world.release_commits();
-  world.pass(2s);
+  fixture.hold_commits();
+  fixture.disconnect(bob);  // the delivery is cancelled, but not stored yet
+  bob = join_host(fixture, "Bob", format(R"("session":{{"resume_token":"{}"}})", token));
+  fixture.send_receipt(bob, id, kSubmittedReceipt);
+  fixture.release_commits();
+  fixture.advance(2s);
   EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
 }
 
-TEST_F(Afterwards, StrongerOfTwoLateReceiptsCounts) {
+TEST_F(LateReceipts, StrongerOfTwoLateReceiptsCounts) {
   const auto id = send("message-1");
-  world.receipt(bob, id, R"("status":"accepted")");
-  world.leave(bob);
-  world.control(person, R"("action":"pause","agent":"Bob")");
+  fixture.send_receipt(bob, id, R"("status":"accepted")");
+  fixture.disconnect(bob);
+  fixture.control(user, R"("action":"pause","agent":"Bob")");
   resume(format(R"("{}")", id));
-  world.hold_commits();
-  world.receipt(bob, id, kShown);
-  world.receipt(bob, id, R"("status":"delivered","proof":"seen")");
-  world.release_commits();
-  world.pass(2s);
-  EXPECT_EQ(ledger(world, "message-1").delivery.proof, records::Proof::Seen);
+  fixture.hold_commits();
+  fixture.send_receipt(bob, id, kSubmittedReceipt);
+  fixture.send_receipt(bob, id, R"("status":"delivered","proof":"seen")");
+  fixture.release_commits();
+  fixture.advance(2s);
+  EXPECT_EQ(trace_entry(fixture, "message-1").delivery.proof, records::Proof::Seen);
 }
 
-TEST_F(Afterwards, ExpiredDeliveryIsCountedOnce) {
+TEST_F(LateReceipts, ExpiredDeliveryIsCountedOnce) {
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":5000})");
-  world.receipt(bob, id, R"("status":"failed","retryable":true)");
-  EXPECT_EQ(world.broker().roster().at(1).held, 1u);
-  world.leave(bob);
-  world.pass(6s);
+  fixture.send_receipt(bob, id, R"("status":"failed","retryable":true)");
+  EXPECT_EQ(fixture.broker().roster().at(1).held, 1u);
+  fixture.disconnect(bob);
+  fixture.advance(6s);
   EXPECT_EQ(state("message-1"), DeliveryState::Expired);
-  EXPECT_EQ(world.broker().roster().at(1).held, 0u);
-  EXPECT_EQ(world.broker().roster().at(1).pending, 0u);
+  EXPECT_EQ(fixture.broker().roster().at(1).held, 0u);
+  EXPECT_EQ(fixture.broker().roster().at(1).pending, 0u);
 }
 
 }  // namespace

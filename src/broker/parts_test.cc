@@ -16,21 +16,21 @@ using namespace std::chrono_literals;
 
 SteadyTime at(Millis time) { return SteadyTime{time}; }
 
-TEST(PackedQueue, GivesWhatItGotInOrderHoweverLongItIs) {
+TEST(VectorQueue, ReturnsItemsInOrder) {
   VectorQueue<std::string, 16> queue;
   EXPECT_TRUE(queue.empty());
-  int put = 0, taken = 0;
+  int added = 0, taken = 0;
   for (int round = 0; round < 50; ++round) {
-    for (int i = 0; i < 100; ++i) queue.emplace_back(std::to_string(put++));
+    for (int i = 0; i < 100; ++i) queue.emplace_back(std::to_string(added++));
     for (int i = 0; i < 60; ++i) EXPECT_EQ(queue.take_front(), std::to_string(taken++));
   }
   EXPECT_EQ(queue.front(), std::to_string(taken));
-  EXPECT_EQ(queue.back(), std::to_string(put - 1));
+  EXPECT_EQ(queue.back(), std::to_string(added - 1));
   while (!queue.empty()) EXPECT_EQ(queue.take_front(), std::to_string(taken++));
-  EXPECT_EQ(taken, put);
+  EXPECT_EQ(taken, added);
 }
 
-TEST(PackedQueue, GivesUpItsEnd) {
+TEST(VectorQueue, RemovesItemsFromItsEnd) {
   VectorQueue<int, 4> queue;
   for (int i = 0; i < 10; ++i) queue.emplace_back(i);
   EXPECT_EQ(queue.take_front(), 0);
@@ -42,12 +42,12 @@ TEST(PackedQueue, GivesUpItsEnd) {
   EXPECT_TRUE(queue.empty());
 }
 
-TEST(Heartbeat, AsksAfterOneSilentIntervalAndGivesUpAfterTwo) {
+TEST(Heartbeat, PingsAfterOneIdleIntervalAndGivesUpAfterTwo) {
   Heartbeat beat{5s, at(0s)};
   EXPECT_EQ(beat.poll(at(4s)), Heartbeat::Action::Fine);
   EXPECT_EQ(beat.poll(at(5s)), Heartbeat::Action::SendPing);
   EXPECT_EQ(beat.poll(at(6s)), Heartbeat::Action::Fine);
-  EXPECT_EQ(beat.poll(at(10s)), Heartbeat::Action::PeerIsGone);
+  EXPECT_EQ(beat.poll(at(10s)), Heartbeat::Action::PeerLost);
 }
 
 TEST(Heartbeat, RestartsWithAnyActivity) {
@@ -65,15 +65,15 @@ TEST(Heartbeat, PingsPeerThatWasSentNothing) {
     beat.on_activity(at(5s * round - 1s));
     EXPECT_EQ(beat.next(), at(5s * round));
     EXPECT_EQ(beat.poll(at(5s * round)), Heartbeat::Action::SendPing);
-    EXPECT_EQ(beat.poll(at(5s * round + 1s)), Heartbeat::Action::Fine) << "asked once";
+    EXPECT_EQ(beat.poll(at(5s * round + 1s)), Heartbeat::Action::Fine) << "one PING per interval";
   }
   beat.on_activity(at(27s));
   beat.on_sent(at(29s));
-  EXPECT_EQ(beat.poll(at(30s)), Heartbeat::Action::Fine) << "it heard something else";
+  EXPECT_EQ(beat.poll(at(30s)), Heartbeat::Action::Fine) << "another frame was sent";
   EXPECT_EQ(beat.next(), at(32s));
 }
 
-TEST(TokenBucket, LetsABurstThroughThenTheRate) {
+TEST(TokenBucket, PassesBurstThenRate) {
   TokenBucket bucket{10, 3};
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(bucket.take(at(1s)));
   EXPECT_FALSE(bucket.take(at(1s)));
@@ -86,7 +86,7 @@ TEST(TokenBucket, WithoutRateNeverRefuses) {
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(bucket.take(at(1s)));
 }
 
-TEST(RecentIds, RemembersTheNewestAndForgetsTheOldest) {
+TEST(RecentIds, RemembersNewestAndForgetsOldest) {
   RecentIds recent;
   for (std::size_t i = 0; i <= RecentIds::kIds; ++i) recent.add("id-" + std::to_string(i));
   EXPECT_FALSE(recent.contains("id-0"));
@@ -94,14 +94,14 @@ TEST(RecentIds, RemembersTheNewestAndForgetsTheOldest) {
   EXPECT_TRUE(recent.contains("id-" + std::to_string(RecentIds::kIds)));
 }
 
-TEST(RecentIds, TakesBackWhatWasNotStored) {
+TEST(RecentIds, RollsBackUnstoredId) {
   RecentIds recent;
   recent.add("a");
   recent.remove("a");
   EXPECT_FALSE(recent.contains("a"));
 }
 
-TEST(OutboxMarks, KnowsTheNextTheSeenAndTheTooEarly) {
+TEST(OutboxMarks, ClassifiesNumbers) {
   OutboxMarks marks;
   EXPECT_EQ(marks.look_up("e", 1), SequenceCheck::Next);
   EXPECT_EQ(marks.look_up("e", 2), SequenceCheck::Gap);
@@ -112,15 +112,15 @@ TEST(OutboxMarks, KnowsTheNextTheSeenAndTheTooEarly) {
   EXPECT_EQ(marks.look_up("e", 3), SequenceCheck::Next);
 }
 
-TEST(OutboxMarks, MarkThatWentBackWithADamagedStoreDoesNotStopItsOutbox) {
+TEST(OutboxMarks, MarkLostWithDamagedStoreDoesNotBlockOutbox) {
   OutboxMarks marks;
   marks.advance(AgentName{"A"}, "e", 3, false, 1);  // and up to 7 before the damage
-  EXPECT_EQ(marks.look_up("e", 8, 7), SequenceCheck::Next) << "the first of the connection";
+  EXPECT_EQ(marks.look_up("e", 8, 7), SequenceCheck::Next) << "the first number of the connection";
   EXPECT_EQ(marks.look_up("e", 9, 7), SequenceCheck::Gap);
-  EXPECT_EQ(marks.look_up("e", 3, 2), SequenceCheck::Duplicate) << "the mark is ahead: its answer was lost";
+  EXPECT_EQ(marks.look_up("e", 3, 2), SequenceCheck::Duplicate) << "the mark is ahead: the response was lost";
 }
 
-TEST(OutboxMarks, ExpectsEverythingAgainAfterAFailedCommit) {
+TEST(OutboxMarks, RollsBackAfterFailedCommit) {
   OutboxMarks marks;
   for (std::uint64_t n = 1; n <= 5; ++n) marks.advance(AgentName{"A"}, "e", n, n == 4, 1);
   marks.roll_back("e", 3);
@@ -129,7 +129,7 @@ TEST(OutboxMarks, ExpectsEverythingAgainAfterAFailedCommit) {
   EXPECT_EQ(marks.look_up("e", 4), SequenceCheck::Gap);
 }
 
-TEST(OutboxMarks, KeepsABoundedNumberOfEpochs) {
+TEST(OutboxMarks, NumberOfEpochsIsBounded) {
   OutboxMarks marks;
   for (std::size_t i = 0; i <= OutboxMarks::kEpochs; ++i) {
     marks.advance(AgentName{"A"}, "e" + std::to_string(i), 1, false, static_cast<WallMs>(i));
@@ -138,29 +138,29 @@ TEST(OutboxMarks, KeepsABoundedNumberOfEpochs) {
   EXPECT_EQ(marks.look_up("e1", 1), SequenceCheck::Duplicate);
 }
 
-TEST(OutboxNumber, ReadsOnlyItsOwnForm) {
+TEST(OutboxNumber, ParsesOnlyItsOwnForm) {
   EXPECT_EQ(outbox_number("abc-17", "abc"), 17u);
   for (const char* id : {"abc-", "abc-0", "abc-x", "abd-1", "abc17", "abc-1-2", "abc--1"}) {
     EXPECT_EQ(outbox_number(id, "abc"), std::nullopt) << id;
   }
 }
 
-TEST(Streams, NumberEachStreamByItself) {
+TEST(Streams, NumbersEachStreamSeparately) {
   Streams streams{100};
   const AgentName a{"A"}, b{"B"}, c{"C"};
-  const protocol::Lane usual, manual{protocol::DeliveryMode::Manual, protocol::Priority::Normal};
-  EXPECT_EQ(streams.next(Topic{}, a, b, usual), Seq{1});
-  EXPECT_EQ(streams.next(Topic{}, a, b, usual), Seq{2});
+  const protocol::Lane normal, manual{protocol::DeliveryMode::Manual, protocol::Priority::Normal};
+  EXPECT_EQ(streams.next(Topic{}, a, b, normal), Seq{1});
+  EXPECT_EQ(streams.next(Topic{}, a, b, normal), Seq{2});
   EXPECT_EQ(streams.next(Topic{}, a, b, manual), Seq{1});
-  EXPECT_EQ(streams.next(Topic{"chat"}, a, b, usual), Seq{1});
-  EXPECT_EQ(streams.next(Topic{}, a, c, usual), Seq{1});
+  EXPECT_EQ(streams.next(Topic{"chat"}, a, b, normal), Seq{1});
+  EXPECT_EQ(streams.next(Topic{}, a, c, normal), Seq{1});
   EXPECT_EQ(streams.take_changed().size(), 4u);
   EXPECT_TRUE(streams.take_changed().empty());
-  streams.acknowledged(Topic{}, a, b, usual, Seq{2});
+  streams.acknowledged(Topic{}, a, b, normal, Seq{2});
   EXPECT_EQ(streams.take_changed().front().acked, Seq{2});
 }
 
-TEST(Streams, ABroadcastGetsRoomForAllItsRecipientsAtOnce) {
+TEST(Streams, BroadcastGetsRoomForAllRecipientsAtOnce) {
   constexpr std::size_t kTopics = 300;
   Streams streams{kTopics};
   const AgentName from{"A"};
@@ -173,40 +173,40 @@ TEST(Streams, ABroadcastGetsRoomForAllItsRecipientsAtOnce) {
   const auto busy = [](const AgentName&) { return false; };
   EXPECT_TRUE(streams.make_room(from, 200, busy));
   EXPECT_EQ(streams.take_forgotten().size(), 200u);
-  EXPECT_TRUE(streams.make_room(from, kTopics + 1, busy)) << "a larger audience has the whole room";
+  EXPECT_TRUE(streams.make_room(from, kTopics + 1, busy)) << "a larger broadcast may use all room";
 }
 
-TEST(Streams, ForgottenOnesFreeRoomAndNoNumberComesTwice) {
+TEST(Streams, ForgottenStreamsFreeRoomAndNumbersAreNotReused) {
   Streams streams{3};
   const AgentName a{"A"}, b{"B"}, c{"C"};
   const protocol::Lane lane;
   const auto busy = [](const AgentName&) { return false; };
-  const auto say = [&](const char* topic, const AgentName& to) {
+  const auto send = [&](const char* topic, const AgentName& to) {
     const auto seq = streams.next(Topic{topic}, a, to, lane);
     (void)streams.take_changed();
     return seq;
   };
-  say("t1", b);
-  say("t1", b);
-  say("t2", b);
-  say("t3", c);
-  say("", b);
+  send("t1", b);
+  send("t1", b);
+  send("t2", b);
+  send("t3", c);
+  send("", b);
   EXPECT_FALSE(streams.make_room(a, 1, busy)) << "nothing is acknowledged";
   EXPECT_TRUE(streams.make_room(c, 1, busy)) << "another sender has its own room";
   streams.acknowledged(Topic{"t1"}, a, b, lane, Seq{2});
-  EXPECT_FALSE(streams.make_room(a, 1, busy)) << "its change is not taken yet";
+  EXPECT_FALSE(streams.make_room(a, 1, busy)) << "its change is not stored yet";
   (void)streams.take_changed();
   EXPECT_TRUE(streams.make_room(a, 1, busy));
   const auto forgotten = streams.take_forgotten();
   ASSERT_EQ(forgotten.size(), 1u);
   EXPECT_EQ(forgotten[0].topic, Topic{"t1"});
-  EXPECT_EQ(say("t1", b), Seq{3}) << "its numbers go on";
-  EXPECT_EQ(say("t4", c), Seq{1}) << "of a pair that has lost none they begin at one";
-  EXPECT_EQ(say("", b), Seq{2}) << "nor does it concern streams without a topic";
-  streams.acknowledged(Topic{"gone"}, a, b, lane, Seq{2});
-  EXPECT_FALSE(streams.contains(Topic{"gone"}, a, b, lane)) << "a late word makes no stream";
+  EXPECT_EQ(send("t1", b), Seq{3}) << "its numbers continue";
+  EXPECT_EQ(send("t4", c), Seq{1}) << "a pair without forgotten streams starts at 1";
+  EXPECT_EQ(send("", b), Seq{2}) << "streams without a topic are not affected";
+  streams.acknowledged(Topic{"forgotten"}, a, b, lane, Seq{2});
+  EXPECT_FALSE(streams.contains(Topic{"forgotten"}, a, b, lane)) << "a late ACK creates no stream";
 
-  EXPECT_TRUE(streams.make_room(a, 1, [&](const AgentName& to) { return to == c; })) << "nothing waits for C any more";
+  EXPECT_TRUE(streams.make_room(a, 1, [&](const AgentName& to) { return to == c; })) << "C has no pending deliveries";
   EXPECT_FALSE(streams.contains(Topic{"t3"}, a, c, lane));
   EXPECT_TRUE(streams.contains(Topic{"t2"}, a, b, lane));
 
@@ -263,28 +263,28 @@ TEST(Mailbox, LoadsOverflowFromStoreLater) {
   box.finish(Key{1});
   EXPECT_EQ(sent_key(box), 2);
   box.finish(Key{2});
-  const auto wish = box.begin_load(all_open);
-  ASSERT_TRUE(wish);
-  EXPECT_EQ(wish->after, Key{2});
-  box.committed(outbound(6), 2);  // while the page is read: only remembered
+  const auto load = box.start_load(all_open);
+  ASSERT_TRUE(load);
+  EXPECT_EQ(load->after, Key{2});
+  box.committed(outbound(6), 2);  // while the page is read
   box.page_arrived(page_of({3, 4, 5}));
   for (const int key : {3, 4, 5}) {
     EXPECT_EQ(sent_key(box), key);
     box.finish(Key{key});
   }
-  EXPECT_TRUE(box.begin_load(all_open));
+  EXPECT_TRUE(box.start_load(all_open));
 }
 
 TEST(Mailbox, IgnoresPageRequestedBeforeReconnect) {
   Mailbox box;
   box.restore({.to = {}, .lane = kDefault, .from = AgentName{"Alice"}, .pending = 3});
   box.connect(8);
-  ASSERT_TRUE(box.begin_load(all_open));
+  ASSERT_TRUE(box.start_load(all_open));
   box.connect(8);
-  EXPECT_FALSE(box.begin_load(all_open));
+  EXPECT_FALSE(box.start_load(all_open));
   box.page_arrived(page_of({1}));
   EXPECT_EQ(sent_key(box), 0);
-  EXPECT_TRUE(box.begin_load(all_open));
+  EXPECT_TRUE(box.start_load(all_open));
 }
 
 TEST(Mailbox, FinishedUnsettledDeliveryOfClosedLaneDoesNotCount) {
@@ -293,7 +293,7 @@ TEST(Mailbox, FinishedUnsettledDeliveryOfClosedLaneDoesNotCount) {
   box.connect(1, {Key{1}});
   box.committed(outbound(1, kManual), 10);
   box.committed(outbound(2), 10);
-  EXPECT_EQ(sent_key(box, not_manual), 0) << "the session has one already";
+  EXPECT_EQ(sent_key(box, not_manual), 0) << "one unsettled delivery fills the window";
   EXPECT_FALSE(box.finish(Key{1}));
   EXPECT_EQ(sent_key(box, not_manual), 2);
 }
@@ -301,13 +301,13 @@ TEST(Mailbox, FinishedUnsettledDeliveryOfClosedLaneDoesNotCount) {
 TEST(Mailbox, PageDoesNotShowMovedDeliveryAtOldRank) {
   Mailbox box = open_box(8);
   box.expect(kDefault, AgentName{"Alice"});
-  ASSERT_TRUE(box.begin_load(all_open));
+  ASSERT_TRUE(box.start_load(all_open));
   box.moved(Key{1}, Key{9});
   box.page_arrived(page_of({1, 2}));
   EXPECT_EQ(sent_key(box), 2);
   EXPECT_EQ(sent_key(box), 0);
   box.expect(kDefault, AgentName{"Alice"});
-  ASSERT_TRUE(box.begin_load(all_open));
+  ASSERT_TRUE(box.start_load(all_open));
   auto page = page_of({1});
   page.items[0].delivery.rank = Key{9};
   box.page_arrived(std::move(page));
@@ -322,9 +322,9 @@ TEST(Mailbox, ReloadsFromStoreAfterReconnect) {
   box.disconnect();
   box.connect(8);
   EXPECT_EQ(sent_key(box), 0);
-  const auto wish = box.begin_load(all_open);
-  ASSERT_TRUE(wish);
-  EXPECT_EQ(wish->after, Key{});
+  const auto load = box.start_load(all_open);
+  ASSERT_TRUE(load);
+  EXPECT_EQ(load->after, Key{});
 }
 
 TEST(Mailbox, UnsettledDeliveryCountsUntilSentAgain) {
@@ -333,11 +333,11 @@ TEST(Mailbox, UnsettledDeliveryCountsUntilSentAgain) {
   box.committed(outbound(3, kUrgent, "Bob"), 10);
   EXPECT_EQ(sent_key(box), 0);
   box.expect(kDefault, AgentName{"Alice"});
-  ASSERT_TRUE(box.begin_load(all_open));
+  ASSERT_TRUE(box.start_load(all_open));
   box.page_arrived(page_of({1}));
   EXPECT_EQ(sent_key(box), 1);
   EXPECT_EQ(sent_key(box), 0);
-  box.finish(Key{2});  // it has ended meanwhile
+  box.finish(Key{2});  // it was settled meanwhile
   EXPECT_EQ(sent_key(box), 3);
 }
 
@@ -349,20 +349,20 @@ TEST(Mailbox, RequeuedUnsettledDeliveryDoesNotBlockFlow) {
   EXPECT_EQ(sent_key(box), 2);
 }
 
-TEST(Speakers, AreSeveralWhenTwoSpokeInThisPeriodOrTheLast) {
-  ActiveSenders speakers;
+TEST(ActiveSenders, CountsThisPeriodAndTheLast) {
+  ActiveSenders senders;
   std::uint64_t alice = 0, bob = 0;
-  speakers.on_activity(alice, at(1s));
-  speakers.on_activity(alice, at(1010ms));
-  EXPECT_FALSE(speakers.more_than_one());
-  speakers.on_activity(bob, at(1020ms));
-  EXPECT_TRUE(speakers.more_than_one());
-  speakers.on_activity(alice, at(1110ms));
-  EXPECT_TRUE(speakers.more_than_one());
-  speakers.on_activity(alice, at(1210ms));
-  EXPECT_FALSE(speakers.more_than_one());
-  speakers.on_activity(bob, at(9s));
-  EXPECT_FALSE(speakers.more_than_one());
+  senders.on_activity(alice, at(1s));
+  senders.on_activity(alice, at(1010ms));
+  EXPECT_FALSE(senders.more_than_one());
+  senders.on_activity(bob, at(1020ms));
+  EXPECT_TRUE(senders.more_than_one());
+  senders.on_activity(alice, at(1110ms));
+  EXPECT_TRUE(senders.more_than_one());
+  senders.on_activity(alice, at(1210ms));
+  EXPECT_FALSE(senders.more_than_one());
+  senders.on_activity(bob, at(9s));
+  EXPECT_FALSE(senders.more_than_one());
 }
 
 TEST(Mailbox, RequeuedUnsettledDeliveryStaysWithSession) {
@@ -376,7 +376,7 @@ TEST(Mailbox, RequeuedUnsettledDeliveryStaysWithSession) {
   EXPECT_FALSE(box.is_with_session(Key{1}));
 }
 
-TEST(Unseen, KnowsADeedUntilNoLookCanHaveMissedIt) {
+TEST(UnseenChanges, KeepsChangeUntilNoReadCanMissIt) {
   UnseenChanges unseen;
   unseen.add(DeliveryChange::Finished, Key{1});
   const auto before = unseen.begin_read();
@@ -395,7 +395,7 @@ TEST(Unseen, KnowsADeedUntilNoLookCanHaveMissedIt) {
 TEST(Mailbox, SendersTakeTurnsInLane) {
   Mailbox box = open_box(100);
   for (int key = 1; key <= 6; ++key) box.committed(outbound(key, kDefault, "Chatterbox"), 100);
-  box.committed(outbound(7, kDefault, "Quiet"), 100);
+  box.committed(outbound(7, kDefault, "Other"), 100);
   EXPECT_EQ(sent_key(box), 1);
   EXPECT_EQ(sent_key(box), 7);
   for (const int key : {2, 3, 4, 5, 6}) EXPECT_EQ(sent_key(box), key);

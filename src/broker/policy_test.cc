@@ -1,4 +1,4 @@
-// Whose messages an agent takes: accept, hold, refuse, for one and for one of many.
+// The policy of a recipient: it accepts, holds or refuses messages of a sender, direct and to many.
 #include <gtest/gtest.h>
 
 #include "broker/testing/sessions.h"
@@ -8,18 +8,18 @@ namespace {
 
 using namespace testing;
 
-struct Policy : ::testing::Test {
-  BrokerFixture world{no_heartbeat()};
-  ConnectionId alice = join_sender(world), bob = join_host(world), carol = join_host(world, "Carol"),
-               person = world.join_user();
+struct RecipientPolicy : ::testing::Test {
+  BrokerFixture fixture{no_heartbeat()};
+  ConnectionId alice = join_sender(fixture), bob = join_host(fixture), carol = join_host(fixture, "Carol"),
+               user = fixture.join_user();
 
-  Frame rule(std::string_view action, std::string_view from = "Alice") {
-    return world.control(
-        person, format(R"("action":"policy","agent":"Bob","rules":[{{"from":"{}","action":"{}"}}])", from, action));
+  Frame set_rule(std::string_view action, std::string_view from = "Alice") {
+    return fixture.control(
+        user, format(R"("action":"policy","agent":"Bob","rules":[{{"from":"{}","action":"{}"}}])", from, action));
   }
-  /// The delivery to Bob of a message.
-  records::TraceEntry of_bob(const std::string& id) {
-    const auto trace = world.store().trace(id);
+  /// The delivery of a message to Bob.
+  records::TraceEntry delivery_to_bob(const std::string& id) {
+    const auto trace = fixture.store().trace(id);
     if (!trace) return {};
     for (const auto& entry : trace->deliveries) {
       if (entry.delivery.to.value() == "Bob") return entry;
@@ -28,96 +28,95 @@ struct Policy : ::testing::Test {
   }
 };
 
-TEST_F(Policy, RefusesADirectMessageWithASentence) {
-  rule("refuse");
-  world.received(alice);
-  world.send(alice, "message-1", "Bob", "hi");
-  const auto nack = payload(world.received(alice, "NACK").at(0));
-  EXPECT_EQ(text(nack, "code"), "REFUSED");
-  EXPECT_EQ(text(nack, "message"),
-            "Bob takes no messages from Alice; a person can change that with `agent-relay policy Bob`");
-  world.send(carol, "message-2", "Bob", "hi");
-  EXPECT_EQ(given(world, bob).size(), 1u) << "the rule is about Alice";
+TEST_F(RecipientPolicy, RefusesDirectMessageWithReason) {
+  set_rule("refuse");
+  fixture.drop_received(alice);
+  fixture.send(alice, "message-1", "Bob", "hi");
+  const auto nack = payload(fixture.first_frame(alice, "NACK"));
+  EXPECT_EQ(string_field(nack, "code"), "REFUSED");
+  EXPECT_EQ(string_field(nack, "message"),
+            "Bob takes no messages from Alice; the user can change that with `agent-relay policy Bob`");
+  fixture.send(carol, "message-2", "Bob", "hi");
+  EXPECT_EQ(delivered_ids(fixture, bob).size(), 1u) << "the rule is for Alice";
 }
 
-TEST_F(Policy, HoldsADirectMessageUntilItIsFlushed) {
-  rule("hold", "*");
-  world.received(alice);
-  world.send(alice, "message-1", "Bob", "hi", in_mode("immediate"));
-  const auto frames = world.received(alice);
-  EXPECT_EQ(text(frames.at(0), "type"), "ACK");
-  EXPECT_EQ(receipt_word(frames.at(1)), "deferred");
-  EXPECT_EQ(text(payload(frames.at(1)), "reason"), "the policy of Bob holds it");
-  EXPECT_TRUE(given(world, bob).empty());
-  EXPECT_EQ(world.broker().roster().at(1).held, 1u);
-  EXPECT_EQ(number(world.control(person, R"("action":"flush","agent":"Bob")"), "count"), 1);
-  EXPECT_EQ(given(world, bob).size(), 1u);
-  EXPECT_EQ(world.broker().roster().at(1).held, 0u);
+TEST_F(RecipientPolicy, HoldsDirectMessageUntilFlush) {
+  set_rule("hold", "*");
+  fixture.drop_received(alice);
+  fixture.send(alice, "message-1", "Bob", "hi", with_mode("immediate"));
+  const auto frames = fixture.received(alice);
+  EXPECT_EQ(type_of(frames.at(0)), "ACK");
+  EXPECT_EQ(receipt_summary(frames.at(1)), "deferred");
+  EXPECT_EQ(string_field(payload(frames.at(1)), "reason"), "the policy of Bob holds it");
+  EXPECT_TRUE(delivered_ids(fixture, bob).empty());
+  EXPECT_EQ(fixture.broker().roster().at(1).held, 1u);
+  EXPECT_EQ(integer_field(fixture.control(user, R"("action":"flush","agent":"Bob")"), "count"), 1);
+  EXPECT_EQ(delivered_ids(fixture, bob).size(), 1u);
+  EXPECT_EQ(fixture.broker().roster().at(1).held, 0u);
 }
 
-TEST_F(Policy, HeldDeliveryStaysHeldAcrossRestart) {
-  rule("hold");
-  world.send(alice, "message-1", "Bob", "hi");
-  world.restart();
-  bob = join_host(world);
-  person = world.join_user();
-  EXPECT_TRUE(given(world, bob).empty());
-  world.control(person, R"("action":"flush","agent":"Bob")");
-  EXPECT_EQ(given(world, bob).size(), 1u);
+TEST_F(RecipientPolicy, HeldDeliveryStaysHeldAcrossRestart) {
+  set_rule("hold");
+  fixture.send(alice, "message-1", "Bob", "hi");
+  fixture.restart();
+  bob = join_host(fixture);
+  user = fixture.join_user();
+  EXPECT_TRUE(delivered_ids(fixture, bob).empty());
+  fixture.control(user, R"("action":"flush","agent":"Bob")");
+  EXPECT_EQ(delivered_ids(fixture, bob).size(), 1u);
 }
 
-TEST_F(Policy, OneOfManyWhoRefusesDoesNotKeepTheOthersFromHearing) {
-  rule("refuse");
-  world.received(alice);
-  world.send(alice, "message-1", "*", "all");
-  EXPECT_EQ(given(world, carol).size(), 1u);
-  EXPECT_TRUE(given(world, bob).empty());
-  const auto frames = world.received(alice);
-  EXPECT_EQ(text(frames.at(0), "type"), "ACK");
-  EXPECT_EQ(number(payload(frames.at(0)), "recipients"), 1);
-  EXPECT_EQ(receipt_word(frames.at(1)), "failed REFUSED");
-  EXPECT_EQ(text(payload(frames.at(1)), "agent"), "Bob");
-  EXPECT_EQ(text(payload(frames.at(1)), "reason"), "its policy refuses them");
-  EXPECT_EQ(of_bob("message-1").delivery.state, records::DeliveryState::Failed);
+TEST_F(RecipientPolicy, RefusalOfOneRecipientDoesNotAffectOthers) {
+  set_rule("refuse");
+  fixture.drop_received(alice);
+  fixture.send(alice, "message-1", "*", "all");
+  EXPECT_EQ(delivered_ids(fixture, carol).size(), 1u);
+  EXPECT_TRUE(delivered_ids(fixture, bob).empty());
+  const auto frames = fixture.received(alice);
+  EXPECT_EQ(type_of(frames.at(0)), "ACK");
+  EXPECT_EQ(integer_field(payload(frames.at(0)), "recipients"), 1);
+  EXPECT_EQ(receipt_summary(frames.at(1)), "failed REFUSED");
+  EXPECT_EQ(string_field(payload(frames.at(1)), "agent"), "Bob");
+  EXPECT_EQ(string_field(payload(frames.at(1)), "reason"), "its policy refuses them");
+  EXPECT_EQ(delivery_to_bob("message-1").delivery.state, records::DeliveryState::Failed);
 }
 
-TEST_F(Policy, HoldsWhatIsSaidToAll) {
-  rule("hold");
-  world.send(alice, "message-1", "*", "all");
-  EXPECT_EQ(given(world, carol).size(), 1u);
-  EXPECT_TRUE(given(world, bob).empty());
-  EXPECT_EQ(of_bob("message-1").delivery.hold, records::Hold::Policy);
+TEST_F(RecipientPolicy, HoldsBroadcast) {
+  set_rule("hold");
+  fixture.send(alice, "message-1", "*", "all");
+  EXPECT_EQ(delivered_ids(fixture, carol).size(), 1u);
+  EXPECT_TRUE(delivered_ids(fixture, bob).empty());
+  EXPECT_EQ(delivery_to_bob("message-1").delivery.hold, records::Hold::Policy);
 }
 
-TEST_F(Policy, HoldsForChannelsToo) {
-  for (const auto who : {alice, bob, carol}) world.request(who, "CHANNEL_JOIN", R"({"channel":"#ops"})");
-  rule("hold");
-  world.received(bob);
-  world.received(carol);
-  world.say(alice,
-            R"({"v":1,"type":"CHANNEL_MESSAGE","id":"message-1","ts":1,"payload":{"channel":"#ops","body":"hi"}})");
-  EXPECT_EQ(world.received(carol, "CHANNEL_MESSAGE").size(), 1u);
-  EXPECT_TRUE(world.received(bob, "CHANNEL_MESSAGE").empty());
-  world.control(person, R"("action":"flush","agent":"Bob")");
-  EXPECT_EQ(world.received(bob, "CHANNEL_MESSAGE").size(), 1u);
+TEST_F(RecipientPolicy, HoldsChannelMessages) {
+  for (const auto member : {alice, bob, carol}) fixture.request(member, "CHANNEL_JOIN", R"({"channel":"#ops"})");
+  set_rule("hold");
+  fixture.drop_received(bob);
+  fixture.drop_received(carol);
+  fixture.request(alice, "CHANNEL_MESSAGE", R"({"channel":"#ops","body":"hi"})", "message-1");
+  EXPECT_EQ(fixture.received(carol, "CHANNEL_MESSAGE").size(), 1u);
+  EXPECT_TRUE(fixture.received(bob, "CHANNEL_MESSAGE").empty());
+  fixture.control(user, R"("action":"flush","agent":"Bob")");
+  EXPECT_EQ(fixture.received(bob, "CHANNEL_MESSAGE").size(), 1u);
 }
 
-TEST_F(Policy, TheFirstRuleThatFitsDecidesAndLastsAcrossARestart) {
-  world.control(person, R"("action":"policy","agent":"Bob","rules":[{"from":"Carol","action":"accept"},)"
+TEST_F(RecipientPolicy, FirstMatchingRuleAppliesAlsoAfterRestart) {
+  fixture.control(user, R"("action":"policy","agent":"Bob","rules":[{"from":"Carol","action":"accept"},)"
                         R"({"from":"*","action":"refuse"}])");
-  world.restart();
-  alice = join_sender(world);
-  bob = join_host(world);
-  carol = join_host(world, "Carol");
-  person = world.join_user();
-  world.send(alice, "message-1", "Bob", "no");
-  world.send(carol, "message-2", "Bob", "yes");
-  EXPECT_EQ(world.bodies(bob), Texts{"yes"});
-  const auto told = world.control(person, R"("action":"policy","agent":"Bob")");
-  EXPECT_EQ(told.at("rules").as_array().size(), 2u);
-  world.control(person, R"("action":"policy","agent":"Bob","rules":[])");
-  world.send(alice, "message-3", "Bob", "now yes");
-  EXPECT_EQ(world.bodies(bob), Texts{"now yes"});
+  fixture.restart();
+  alice = join_sender(fixture);
+  bob = join_host(fixture);
+  carol = join_host(fixture, "Carol");
+  user = fixture.join_user();
+  fixture.send(alice, "message-1", "Bob", "no");
+  fixture.send(carol, "message-2", "Bob", "yes");
+  EXPECT_EQ(fixture.bodies(bob), Strings{"yes"});
+  const auto policy = fixture.control(user, R"("action":"policy","agent":"Bob")");
+  EXPECT_EQ(policy.at("rules").as_array().size(), 2u);
+  fixture.control(user, R"("action":"policy","agent":"Bob","rules":[])");
+  fixture.send(alice, "message-3", "Bob", "now yes");
+  EXPECT_EQ(fixture.bodies(bob), Strings{"now yes"});
 }
 
 }  // namespace

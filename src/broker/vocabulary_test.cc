@@ -12,17 +12,17 @@ namespace {
 TextNovelty read(std::string_view text) { return Vocabulary{}.read(text); }
 
 TEST(Vocabulary, IgnoresCasePunctuationAndWhiteSpace) {
-  const auto print = read("Thanks again, Bob!").print;
-  EXPECT_EQ(read("  thanks   AGAIN (bob)...").print, print);
-  EXPECT_EQ(read(R"(\tThanks\nagain, \"Bob\"!\n)").print, print);
-  EXPECT_EQ(read("Thanks again \u2014 Bob! \U0001F389").print, print);
-  EXPECT_EQ(read(R"(Thanks again \u2014 Bob! \ud83c\udf89)").print, print);
-  EXPECT_NE(read("Thanks Bob again!").print, print);
-  EXPECT_NE(read("Thanks again, Bobby!").print, print);
+  const auto fingerprint = read("Thanks again, Bob!").fingerprint;
+  EXPECT_EQ(read("  thanks   AGAIN (bob)...").fingerprint, fingerprint);
+  EXPECT_EQ(read(R"(\tThanks\nagain, \"Bob\"!\n)").fingerprint, fingerprint);
+  EXPECT_EQ(read("Thanks again \u2014 Bob! \U0001F389").fingerprint, fingerprint);
+  EXPECT_EQ(read(R"(Thanks again \u2014 Bob! \ud83c\udf89)").fingerprint, fingerprint);
+  EXPECT_NE(read("Thanks Bob again!").fingerprint, fingerprint);
+  EXPECT_NE(read("Thanks again, Bobby!").fingerprint, fingerprint);
 }
 
 TEST(Vocabulary, ReadsEscapedCharacters) {
-  EXPECT_EQ(read("Sch\u00f6ne Gr\u00fc\u00dfe").print, read(R"(Sch\u00f6ne Gr\u00fc\u00dfe)").print);
+  EXPECT_EQ(read("Sch\u00f6ne Gr\u00fc\u00dfe").fingerprint, read(R"(Sch\u00f6ne Gr\u00fc\u00dfe)").fingerprint);
   EXPECT_EQ(read("Sch\u00f6ne Gr\u00fc\u00dfe").new_words, 2U);
   EXPECT_EQ(read("\u6536\u5230\uff0c\u8c22\u8c22").new_words, read(R"(\u6536\u5230\uff0c\u8c22\u8c22)").new_words);
 }
@@ -35,7 +35,7 @@ TEST(Vocabulary, SeparatesWordsNamesAndNumbers) {
   EXPECT_EQ(reading.new_numbers, 2U);
 }
 
-TEST(Vocabulary, ForgetsAfterAWhile) {
+TEST(Vocabulary, ForgetsOldTurns) {
   Vocabulary vocabulary;
   EXPECT_EQ(vocabulary.read("remember").new_words, 1U);
   EXPECT_EQ(vocabulary.read("remember").new_words, 0U);
@@ -45,23 +45,23 @@ TEST(Vocabulary, ForgetsAfterAWhile) {
 
 TEST(Vocabulary, NeverFillsUp) {
   Vocabulary vocabulary;
-  unsigned known = 0;
+  unsigned repeated = 0;
   constexpr unsigned kMany = 20'000;
   for (unsigned i = 0; i < kMany; ++i) {
     std::string word = "word";
     for (unsigned rest = i; rest > 0; rest /= 26) word += static_cast<char>('a' + rest % 26);
     word += "end";
-    known += 1 - vocabulary.read(word).new_words;
+    repeated += 1 - vocabulary.read(word).new_words;
   }
-  EXPECT_LT(known, kMany / 20);
+  EXPECT_LT(repeated, kMany / 20);
 }
 
-TEST(Vocabulary, ReadsTheSameWhereverTheTextIsCut) {
+TEST(Vocabulary, ReadsTruncatedText) {
   const std::string text =
       "Some w\u00f6rds, \\u00fcber (all) and_more/of.it 12 \\n\\\"quoted\\\" \u6536 \U0001F389 end\\";
   for (std::size_t size = 0; size <= text.size(); ++size) {
-    const std::string exact = text.substr(0, size);  // its own memory: reading past the end would be seen
-    EXPECT_EQ(read(exact).print, read(std::string_view{text}.substr(0, size)).print) << size;
+    const std::string exact = text.substr(0, size);  // its own memory, so that reading past the end is detected
+    EXPECT_EQ(read(exact).fingerprint, read(std::string_view{text}.substr(0, size)).fingerprint) << size;
   }
 }
 
@@ -73,7 +73,7 @@ TEST(Vocabulary, ReadsAnyBytes) {
       read("\\" + text);
     }
   }
-  EXPECT_EQ(read(std::string(1 << 20, 'x')).print, read(std::string(Vocabulary::kReadBytes, 'x')).print);
+  EXPECT_EQ(read(std::string(1 << 20, 'x')).fingerprint, read(std::string(Vocabulary::kReadBytes, 'x')).fingerprint);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-/// Agents that work together: conversations of any length, made from a seed, in the manner of coding agents.
+/// Conversations of coding agents that work together, of any length, generated from a seed.
 ///
-/// They speak of files and functions of a made-up program, so that there is always another one. How they speak is a
-/// handful of phrases over some two hundred words: about three new words in a turn of twenty. What people and models
-/// really write is much richer: the commit subjects of this repository have three in a turn of eight.
+/// A few phrases over some two hundred words, about files and functions of an imaginary program: about three new words
+/// in a turn of twenty. Real conversations are richer: the commit subjects of this repository have three new words in
+/// eight.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace relay::broker::testing {
 enum class Style : std::uint8_t { Review, Design, Debugging, Orders, Progress };
 inline constexpr std::array kStyles = {Style::Review, Style::Design, Style::Debugging, Style::Orders, Style::Progress};
 
-class HonestTalk {
+class BenignConversation {
  public:
-  HonestTalk(Style style, std::uint64_t seed) : style_{style}, random_{seed} {}
+  BenignConversation(Style style, std::uint64_t seed) : style_{style}, random_{seed} {}
 
-  /// What is said next; the two sides take turns.
+  /// The next message; the two sides take turns.
   std::string next() {
     const bool worker = turn_++ % 2 == 0;
     switch (style_) {

@@ -1,4 +1,4 @@
-/// The page docs/delivery-table.md: all cases of `scenario.h`, one table per fault, equal rows together.
+/// Writes docs/delivery-table.md: all cases of `scenario.h`, one table per fault, equal rows joined.
 #pragma once
 
 #include <map>
@@ -9,28 +9,30 @@
 
 namespace relay::broker::testing {
 
-inline constexpr Fault kFaults[] = {Fault::None,        Fault::Away,    Fault::Restart,   Fault::FailsOnce,
-                                    Fault::FailsAlways, Fault::Fails,   Fault::InDoubt,   Fault::Expires,
-                                    Fault::Held,        Fault::Refused, Fault::NotStored, Fault::NotRecorded};
-inline constexpr Kind kKinds[] = {Kind::Pty, Kind::Native, Kind::Callback, Kind::Pull, Kind::Published};
-inline constexpr Standing kStandings[] = {Standing::Idle, Standing::Working, Standing::Blocked, Standing::Paused,
-                                          Standing::Offline};
+inline constexpr Fault kFaults[] = {Fault::None,        Fault::Disconnect, Fault::Restart,   Fault::FailsOnce,
+                                    Fault::FailsAlways, Fault::Fails,      Fault::InDoubt,   Fault::Expires,
+                                    Fault::Held,        Fault::Refused,    Fault::NotStored, Fault::NotRecorded};
+inline constexpr SessionType kSessionTypes[] = {SessionType::Pty, SessionType::Native, SessionType::Callback,
+                                                SessionType::Pull, SessionType::Published};
+inline constexpr RecipientState kRecipientStates[] = {RecipientState::Idle, RecipientState::Working,
+                                                      RecipientState::Blocked, RecipientState::Paused,
+                                                      RecipientState::Offline};
 
-/// A case in words, for a failed expectation.
-std::string describe(const Case& situation);
+/// The case as text, for a failed expectation.
+std::string describe(const DeliveryCase& situation);
 
-class DeliveryPage {
+class DeliveryTable {
  public:
-  /// Cases come in the order of the page: fault, kind, standing, mode.
-  void add(const Case& situation, const std::vector<std::string>& trail);
-  [[nodiscard]] std::string text() const;
+  /// Cases must be added in this order: fault, session, state, mode.
+  void add(const DeliveryCase& situation, const Strings& trail);
+  [[nodiscard]] std::string markdown() const;
 
  private:
   struct Row {
     Fault fault{};
-    Kind kind{};
-    std::vector<Standing> standings;
-    std::vector<std::string> cells;
+    SessionType session{};
+    std::vector<RecipientState> states;
+    Strings cells;
   };
   std::vector<Row> rows_;
 };

@@ -1,8 +1,8 @@
-/// Agents that cannot stop answering: transcripts in the manner of language models, the two sides taking turns.
+/// Transcripts of agents that answer each other endlessly, in the style of language models; the two sides take turns.
 ///
-/// The first four were written before the rule that stops them was tuned; the last two after it, to see whether it holds
-/// for what it has not seen: kConfirm was stopped at once, kOffers a turn too late, which moved one number of the rule.
-/// None is to be changed to please it.
+/// The first four were written before the loop breaker was tuned. The last two were written afterwards, to test it on
+/// unseen input: kConfirmations was stopped at once, kOffers one turn too late, which changed one constant.
+/// Do not change a transcript to make a test pass.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@
 
 namespace relay::broker::testing {
 
-using Talk = std::array<std::string_view, 30>;
+using Transcript = std::array<std::string_view, 30>;
 
-/// Two who thank each other after a finished task.
-inline constexpr Talk kThanks = {
+/// Two agents thank each other after a finished task.
+inline constexpr Transcript kThanks = {
     "The migration is merged and all checks are green. Thanks for the quick review, Bob!",
     "You're welcome, Alice! Great work on the migration. Let me know if you need anything else.",
     "Thank you, Bob! I appreciate the support. I'll reach out if anything comes up.",
@@ -22,8 +22,8 @@ inline constexpr Talk kThanks = {
     "Likewise, Alice! It was a pleasure collaborating. Have a great day!",
     "You too, Bob! Looking forward to working together again.",
     "Same here! Looking forward to our next collaboration. Take care!",
-    "Thanks, Bob! Take care as well. Talk soon!",
-    "Talk soon, Alice! Don't hesitate to ping me if you need anything.",
+    "Thanks, Bob! Take care as well. Transcript soon!",
+    "Transcript soon, Alice! Don't hesitate to ping me if you need anything.",
     "Will do, Bob! Thanks for being so responsive.",
     "Always happy to help, Alice! That's what I'm here for.",
     "Much appreciated! Enjoy the rest of your day, Bob.",
@@ -43,11 +43,11 @@ inline constexpr Talk kThanks = {
     "Wonderful. Thanks again for all the help, Bob!",
     "Anytime, Alice! It was great working with you.",
     "It was great working with you too, Bob. Take care!",
-    "Take care, Alice! Talk soon!",
+    "Take care, Alice! Transcript soon!",
 };
 
-/// Two who acknowledge each other's acknowledgements, and say that they wait.
-inline constexpr Talk kStandingBy = {
+/// Two agents acknowledge each other's acknowledgements and report that they are standing by.
+inline constexpr Transcript kStandingBy = {
     "Acknowledged. I have parked the deployment task and am standing by for further instructions.",
     "Confirmed, deployment is parked. I'm standing by as well. No action needed from you at this time.",
     "Understood. No action needed on my side. I will remain idle until I hear from you.",
@@ -80,8 +80,8 @@ inline constexpr Talk kStandingBy = {
     "Confirmed. Thread closed, ready for new work.",
 };
 
-/// Two who each announce at some length that they will not answer any more.
-inline constexpr Talk kNoReply = {
+/// Two agents announce at length that they will not reply any more.
+inline constexpr Transcript kNoReply = {
     "No reply needed here: Bob's last message was a status update, not a request. I'm going to stay silent and wait "
     "for "
     "a concrete task.",
@@ -117,8 +117,8 @@ inline constexpr Talk kNoReply = {
     "No reply needed here either.",
 };
 
-/// The first talk in German, as agents told to speak it write.
-inline constexpr Talk kDanke = {
+/// kThanks in German.
+inline constexpr Transcript kThanksInGerman = {
     "Die Umstellung der Datenbank ist fertig, alle Tests laufen durch. Danke für deine Hilfe, Bernd!",
     "Sehr gern, Anna! Schön, dass alles geklappt hat. Melde dich, wenn du noch etwas brauchst.",
     "Vielen Dank, Bernd! Ich melde mich, sobald ich etwas brauche.",
@@ -151,8 +151,8 @@ inline constexpr Talk kDanke = {
     "Bis zum nächsten Mal, Anna!",
 };
 
-/// Two who are polite at length, and each offer what the other does not need.
-inline constexpr Talk kOffers = {
+/// Two agents offer each other help that is not needed.
+inline constexpr Transcript kOffers = {
     "Everything on my side is complete: the release notes are published and the branch is closed. Is there anything "
     "else "
     "you would like me to take care of before I wrap up?",
@@ -193,8 +193,8 @@ inline constexpr Talk kOffers = {
     "Wonderful, I will wrap up too. Thank you!",
 };
 
-/// Two who hand a finished task to each other to be confirmed.
-inline constexpr Talk kConfirm = {
+/// Two agents ask each other to confirm a finished task.
+inline constexpr Transcript kConfirmations = {
     "Task complete. Please confirm that you have received my results so that I can mark the task as done.",
     "I have received your results and confirm the task as done. Please confirm that you have received this "
     "confirmation.",
