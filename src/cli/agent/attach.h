@@ -2,7 +2,7 @@
 ///
 /// Invariants: the terminal is restored on every exit; a slow terminal never slows the agent; replies of the terminal itself
 ///   never reach the agent (its host has replied already).
-/// Threading: runs a loop of its own until the user leaves or the agent exits.
+/// Threading: runs its own loop until the user leaves or the agent exits.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 ///
 /// Inside a hosted agent it is that agent: the environment has the host socket of a running host of this project; where a
 /// client passes no environment to its servers (Codex), the agent is found among the ancestor processes. Elsewhere it is
-/// a session of its own, under the given name or one that is reserved for the servers of this project.
+/// its own session, under the given name or one that is reserved for the servers of this project.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ struct McpIdentity {
   mcp::NameSlot slot;
   SystemRandom random;
   std::unique_ptr<mcp::RelayClient> client;
-  mcp::StandaloneClient* session = nullptr;  // the client, when it has a session of its own
+  mcp::StandaloneClient* session = nullptr;  // the client, when it has its own session
 };
 
 /// `wanted` is the value of --name; may be empty. Never fails: without a connection its client reports the error.

@@ -77,10 +77,10 @@ Result<void> run_in_tmux(const Context& context, const std::string& agent, std::
   RELAY_TRY(launch_in_background(std::move(words), context.home.daemon_log, relay::format("the host of {}", agent)));
   const auto session = tmux::session_name(agent);
   // Without a client `switch-client` would silently switch another one, even that of a host.
-  const bool alone = context.environment("TMUX").has_value() && !is_watched(context, tmux);
-  if (pty::UserTerminal::is_one() && !alone) return become_client(context, tmux, session);
+  const bool has_no_viewer = context.environment("TMUX").has_value() && !is_watched(context, tmux);
+  if (pty::UserTerminal::is_one() && !has_no_viewer) return become_client(context, tmux, session);
   const auto switch_hint =
-      alone ? relay::format(" (or from a client of this server: tmux switch-client -t ={})", session) : "";
+      has_no_viewer ? relay::format(" (or from a client of this server: tmux switch-client -t ={})", session) : "";
   print_wrapped(relay::format("{} runs in tmux; attach to it with: {}{}\n", agent, attach_command(context, session),
                               switch_hint));
   return {};

@@ -1,6 +1,6 @@
 /// `run --tmux`: the agent in a tmux session, its host in the background, the user's terminal attached to the session.
 ///
-/// The agent keeps running after the user detaches; its host works as with a terminal of its own.
+/// The agent keeps running after the user detaches; its host works as in any terminal.
 #pragma once
 
 #include <string>

@@ -58,8 +58,8 @@ LineView::Prompt LineTerminal::prompt() const {
   const auto& search = editor_.search();
   if (!search) return listener_.prompt();
   const auto text = relay::format("({}: {}) ", editor_.search_failed() ? "not found" : "search", *search);
-  const auto shown = truncate(sanitize(text, Lines::Join), view_.size().columns / 2);
-  return {shown, shown};
+  const auto name = truncate(sanitize(text, Lines::Join), view_.size().columns / 2);
+  return {name, name};
 }
 
 void LineTerminal::draw() { write_terminal(view_.draw(prompt(), editor_.text(), editor_.cursor())); }

@@ -21,7 +21,7 @@ struct Layout {
 
 Layout lay_out(const LineView::Prompt& prompt, std::string_view text, std::size_t cursor, std::size_t columns) {
   Layout layout;
-  layout.rows.push_back({prompt.shown, display_width(prompt.text)});
+  layout.rows.push_back({prompt.styled, display_width(prompt.text)});
   const auto mark_cursor = [&](std::size_t place) {
     if (place != cursor) return;
     layout.cursor_row = layout.rows.size() - 1;

@@ -1,7 +1,7 @@
 /// Draws the edited line at the bottom of the terminal, in as many rows as it needs.
 ///
 /// Why it breaks rows itself: terminals differ in where they wrap a full row and in where the cursor is then. A row here is
-///   one column shorter than the terminal and ends with a line end, so the cursor position is always known.
+///   one column shorter than the terminal and ends with a line end, so the cursor position is always certain.
 /// Invariants: drawing overwrites the previous drawing and nothing above it; at most the terminal's rows less one are drawn,
 ///   those around the cursor. Rows are cleared one by one, because terminals save a cleared screen in their scrollback. Bytes out, no descriptor.
 #pragma once
@@ -19,9 +19,9 @@ struct ViewSize {
 
 class LineView {
  public:
-  /// `text` has no control characters; `shown` is the same with colours.
+  /// `text` has no control characters; `styled` is the same with colors.
   struct Prompt {
-    std::string text, shown;
+    std::string text, styled;
   };
 
   /// Draws the line in place of the previous drawing. `cursor` is a byte offset in `text`.

@@ -12,7 +12,7 @@
 namespace relay::cli {
 namespace {
 
-/// `offline since 14:02`, where the time is known.
+/// `offline since 14:02`, or `offline` without a time.
 std::string connection_of(const json::object& agent, WallMs now) {
   if (!bool_member(agent, "idle").value_or(false)) return "connected";
   const auto since = time_in(agent, "offlineSince");

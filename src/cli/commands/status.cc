@@ -15,7 +15,7 @@ namespace {
 
 struct AgentSummary {
   std::int64_t connected = 0, offline = 0, pending = 0;
-  std::vector<std::string> reasons = {};  // one for each agent with pending messages and a known reason
+  std::vector<std::string> reasons = {};  // one for each agent with pending messages and a reason
 };
 
 Result<AgentSummary> summarize_agents(DaemonConnection& connection) {

@@ -31,7 +31,7 @@ Offer offer_for(const Option& option);
 
 /// All command names, separated by spaces.
 std::string command_names();
-/// The programs of known agents: `agent-relay claude` runs it.
+/// The programs of agents with a profile: `agent-relay claude` runs one.
 std::vector<std::string> program_names();
 /// The visible options that take a value.
 std::vector<const Option*> options_with_value(const Command& command);

@@ -30,9 +30,9 @@ Result<GlobalOptions> take_global_options(std::vector<std::string>& words) {
   const auto* command = words.empty() ? nullptr : find_command(words.front());
   if (command == nullptr || command->takes_rest) return options;
   const auto options_end = std::ranges::find(words, "--");
-  const auto kept = std::remove(words.begin(), options_end, kNoStart);
-  options.no_start = options.no_start || kept != options_end;
-  words.erase(kept, options_end);
+  const auto new_end = std::remove(words.begin(), options_end, kNoStart);
+  options.no_start = options.no_start || new_end != options_end;
+  words.erase(new_end, options_end);
   return options;
 }
 

@@ -25,7 +25,7 @@ struct GlobalOptions {
 /// another program. The error is a usage error.
 Result<GlobalOptions> take_global_options(std::vector<std::string>& words);
 
-/// Changes to the directories. After that the directory alone selects the project.
+/// Changes to the directories. After that only the directory selects the project.
 Result<void> change_directory(const std::vector<std::string>& directories);
 
 }  // namespace relay::cli

@@ -43,10 +43,9 @@ protocol::OutgoingSend outgoing_send(const SendRequest& request, std::string_vie
 
 /// Sent, but without a response: sending again without the id could send it twice.
 Failure result_unknown(const Error& why, const std::string& wire_id) {
-  return Failure{
-      Error{why.code(), relay::format("{}; it is not known whether the message was stored, and it may still be; repeat "
-                                      "it with: agent-relay send --id {} ..., which stores it only once",
-                                      why.message(), wire_id)}};
+  return Failure{Error{why.code(), relay::format("{}; the message may or may not be stored, now or later; repeat "
+                                                 "it with: agent-relay send --id {} ..., which stores it only once",
+                                                 why.message(), wire_id)}};
 }
 
 /// One message, from its SEND to the requested proof.
@@ -173,8 +172,7 @@ bool is_satisfied(SendResult& result, WaitFor until, protocol::Receipt step) {
       return true;
     case ReceiptStatus::InDoubt:
       if (until == WaitFor::Answered) return false;  // an answer would settle it
-      result.reason =
-          relay::format("it is not known whether the agent has it ({}); it is not typed again", receipt.reason);
+      result.reason = relay::format("the agent may or may not have it ({}); it is not typed again", receipt.reason);
       result.kind = Kind::Failed;
       return true;
   }
