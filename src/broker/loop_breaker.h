@@ -1,13 +1,12 @@
 /// The loop breaker stops agents that answer each other without new content.
 ///
-/// Detection. Messages form chains. A message continues the chain that it declares (replyTo, a thread), else that of the
-///   message it has not answered yet, else that of the last message its sender received. So two agents that answer each
-///   other are one chain, and so is a ring. When an ordered pair (from -> to) recurs in a chain, its turn is rated by the
-///   words that it adds to the last turns. A turn is all messages of one agent before another one sends.
+/// Detection. Messages form chains. A message continues the chain that it declares (replyTo, a thread), else that of
+///   the message it has not answered yet, else that of the last message its sender received. So two agents that answer
+///   each other are one chain, and so is a ring. When an ordered pair (from -> to) recurs in a chain, its turn is rated
+///   by the words that it adds to the last turns. A turn is all messages of one agent before another one sends.
 /// Rules, and the conversations that each is for
 /// - The same words again: echoes, ping-pong, error texts that cause each other.
-/// - Hardly a new word of kLongWord characters: thanks and acknowledgements in any wording. Every conversation is full of
-///   short words, so they are ignored.
+/// - Hardly a new word of kLongWord characters: thanks and acknowledgements. Short words are ignored.
 /// - A new number is new content, but not at machine pace: `step 12 of 500 done` is, `ping 12` within a second is not.
 /// - A pair is stopped only if the pair it answers adds nothing new either: a worker that reports and gets `ok` every
 ///   time is no loop.
@@ -16,8 +15,8 @@
 ///   distinguish a loop from a long conversation.
 /// - Messages of the user start a new chain. Neither they nor messages that only the user gets are counted or refused:
 ///   the user never answers automatically. The broker decides which names are the user (authority.h).
-/// An open breaker refuses its pair for kFirstPause. Then one message passes: if it adds nothing new either, the pair is
-///   refused again, twice as long (up to kMaxPause); else the breaker closes.
+/// An open breaker refuses its pair for kFirstPause. Then one message passes: if it adds nothing new either, the pair
+///   is refused again, twice as long (up to kMaxPause); else the breaker closes.
 ///
 /// Bounds: every table has a constant; messages are stored as hashes. A forgotten entry can only let more pass.
 /// Threading: the broker's. Time is an argument.
@@ -42,12 +41,10 @@ class LoopBreaker {
  public:
   static constexpr Millis kFirstPause{60'000};
   static constexpr Millis kMaxPause{3'600'000};
-  static constexpr Millis kRemembered{
-      3'600'000};  // a closed breaker that trips again within this time stays open longer
+  static constexpr Millis kRemembered{3'600'000};  // a closed breaker that trips again within it stays open longer
   static constexpr Millis kMachinePace{3'000};
-  static constexpr Millis kMinIdleTime{30'000};  // an answer within this time is never late,
-  static constexpr Millis kMaxIdleTime{
-      120'000};  // one after this time always is; between, after kPaces times the last gap
+  static constexpr Millis kMinIdleTime{30'000};   // an answer within this time is never late,
+  static constexpr Millis kMaxIdleTime{120'000};  // a later one always is; between: after kPaces times the last gap
   static constexpr int kPaces = 3;
   static constexpr Millis kSuspicionHalfLife{30'000};  // once an answer is late
   static constexpr unsigned kMaxHops = 2'000;

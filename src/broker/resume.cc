@@ -66,7 +66,7 @@ void Sessions::on_resume(ConnectionState& connection, const protocol::Envelope& 
     for (const auto i : matching)
       if (positions[i] == nullptr) positions[i] = &position;
   }
-  // Deliveries before the last acknowledged one are not stored any more; a position after the newest is from another store.
+  // Deliveries up to the last acknowledged one may be pruned; a position after the newest is from another store.
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const auto& stream = streams[i];
     const auto* position = positions[i];

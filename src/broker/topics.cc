@@ -1,6 +1,4 @@
 // Topics: SUBSCRIBE, UNSUBSCRIBE, TOPICS.
-#include <algorithm>
-
 #include "base/format.h"
 #include "broker/channels.h"
 #include "protocol/description_limits.h"
