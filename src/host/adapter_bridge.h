@@ -79,7 +79,7 @@ class AdapterBridge final : public adapters::Listener {
   void answer(const AnswerPrompt& request, adapters::Adapter::OnAnswered done);
   /// No rule decides this prompt: the agent may show its own dialog.
   void show_dialog(std::string_view request);
-  /// The prompt is on the screen alone.
+  /// The prompt is only on the screen.
   [[nodiscard]] bool on_screen_alone(const AnswerPrompt& request) const {
     return tracker_.on_screen_alone(request.prompt);
   }

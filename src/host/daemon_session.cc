@@ -16,7 +16,7 @@
 namespace relay::host {
 namespace {
 
-constexpr Millis kStoreTimeout{2'000};  // for the daemon to store a prompt before the agent is shown as blocked
+constexpr Millis kStoreTimeout{2'000};  // for the daemon to store a prompt before `blocked` becomes visible
 
 }  // namespace
 

@@ -56,7 +56,7 @@ TEST_F(EventReporterTest, EventIsFlatWithTime) {
       (Texts{R"({"type":"tokens.used","agentName":"Alice","model":"m","inputTokens":3,"outputTokens":0,"_ts":77})"}));
 }
 
-TEST_F(EventReporterTest, RequestIsBeingStoredUntilTheDaemonAnswers) {
+TEST_F(EventReporterTest, PromptIsBeingStoredUntilAck) {
   start_reporter();
   EXPECT_FALSE(reporter->is_storing_request());
   reporter->report(delta("x"), 1);

@@ -143,7 +143,7 @@ TEST_F(HostTest, EnterIsNotPressedIntoDialogThatOpensAfterPaste) {
   EXPECT_EQ(written, Lines{"paste"});
 }
 
-TEST_F(HostTest, KeysOfUserWaitWhileDeliveryIsUnsent) {
+TEST_F(HostTest, KeysOfUserAreHeldWhileDeliveryIsUnsent) {
   start_idle();
   deliver("d1", "build the tree");
   while (written.empty()) ASSERT_TRUE(loop.step());
@@ -202,7 +202,7 @@ TEST_F(HostTest, CrashBetweenIntentAndOutcomeLeavesDeliveryInDoubt) {
   EXPECT_EQ(receipts(), Lines{"in_doubt: the host ended during the delivery"});
 }
 
-TEST_F(HostTest, OutcomeOfBeforeCrashIsReportedAgain) {
+TEST_F(HostTest, OutcomeBeforeCrashIsReportedAgain) {
   start_idle();
   deliver("d1", "build the tree");
   loop.advance(5s);
@@ -229,7 +229,7 @@ TEST_F(HostTest, CommandOfAgentIsSentOnce) {
   EXPECT_EQ(bodies, Lines{"Alice: done here"});
 }
 
-TEST_F(HostTest, ReleaseEndsProgramAndSaysBye) {
+TEST_F(HostTest, ReleaseEndsProgramAndSendsBye) {
   start_idle();
   host->release({.reason = "done", .by = "Alice"});
   loop.advance(5s);

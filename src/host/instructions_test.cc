@@ -55,7 +55,7 @@ std::vector<commands::SendCommand> commands_in(std::string_view text) {
   return all;
 }
 
-TEST(Instructions, GoBehindTheProgramsNameAndOverwriteNothing) {
+TEST(Instructions, ArgumentsFollowProgramAndOverwriteNothing) {
   pty::Command command{.argv = {"claude", "--resume"}, .environment = {"SET=mine"}, .directory = {}};
   instruct(command,
            {.arguments = {"--append", "{text}", "k={quoted}", "{other}"},
@@ -66,7 +66,7 @@ TEST(Instructions, GoBehindTheProgramsNameAndOverwriteNothing) {
   EXPECT_EQ(command.environment, (std::vector<std::string>{"SET=mine", R"(NEW={"files":["/p/relay.md"]})"}));
 }
 
-TEST(Instructions, WithoutAFileNothingNamesIt) {
+TEST(Instructions, VariableNeedsFile) {
   pty::Command command{.argv = {"opencode"}, .environment = {}, .directory = {}};
   instruct(command, {.arguments = {}, .environment = {{"CONFIG", "[{file}]"}, {"OTHER", "{text}"}}}, "text", "");
   EXPECT_EQ(command.environment, std::vector<std::string>{"OTHER=text"});

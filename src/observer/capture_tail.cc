@@ -40,7 +40,7 @@ Result<std::unique_ptr<CaptureTail>> CaptureTail::follow(net::AsioLoop& loop, st
   if (!tail->inotify_) return fail_errno("cannot watch the captured events");
   if (::inotify_add_watch(tail->inotify_.get(), tail->directory_.c_str(), IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
     return fail_errno(format("cannot watch {}", tail->directory_));
-  tail->note_present_files();
+  tail->record_present_files();
   tail->readable_ =
       std::make_unique<net::ReadableWatch>(loop, tail->inotify_.get(), [self = tail.get()] { self->on_events(); });
   return tail;
@@ -53,7 +53,7 @@ CaptureTail::~CaptureTail() = default;
 
 std::string CaptureTail::path_of(std::string_view name) const { return format("{}/{}", directory_, name); }
 
-void CaptureTail::note_present_files() {
+void CaptureTail::record_present_files() {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator{directory_, failed}) {
     const auto name = entry.path().filename().string();
@@ -100,14 +100,14 @@ bool CaptureTail::read_piece(const std::string& name) {
   const auto fd = open_file(path_of(name));
   const auto inode = fd ? inode_of(fd.get()) : 0;
   if (inode == 0) return false;
-  auto known = files_.find(name);
-  if (known == files_.end()) {
+  auto found = files_.find(name);
+  if (found == files_.end()) {
     if (files_.size() >= kMaxFiles)
       std::erase_if(files_, [this](const auto& each) { return !open_file(path_of(each.first)); });
     if (files_.size() >= kMaxFiles) return false;
-    known = files_.emplace(name, File{.inode = inode}).first;
+    found = files_.emplace(name, File{.inode = inode}).first;
   }
-  auto& file = known->second;
+  auto& file = found->second;
   if (file.inode != inode) {
     const auto older = open_file(path_of(name + std::string{kRotated}));
     if (older && inode_of(older.get()) == file.inode && read_piece_of(older.get(), file)) return true;
@@ -126,7 +126,7 @@ bool CaptureTail::read_piece_of(int fd, File& file) {
   return bytes.size() == kPieceBytes;
 }
 
-/// Takes the lines out first: a callback may destroy this object.
+/// Extracts the lines first: a callback may destroy this object.
 void CaptureTail::take(File& file, std::string_view bytes) {
   std::vector<std::string> lines;
   while (!bytes.empty()) {

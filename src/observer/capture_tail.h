@@ -2,9 +2,9 @@
 ///
 /// Why one watch for the directory: there may be thousands of files of ended sessions.
 /// Invariants: a line is reported once, whole, in the order of its file; lines from before the start are not reported.
-///   A rotated file is read to its end first. At most kMaxFiles files are tracked, and the loop is held for one piece
-///   of kPieceBytes at a time; a line longer than a captured line may be is skipped.
-/// Ownership: destroying it ends it. Threading: loop thread only.
+///   A rotated file is read to its end first. At most kMaxFiles files are tracked, and one task of the loop reads at
+///   most kPieceBytes; a line longer than capture::kMaxLineBytes is skipped.
+/// Ownership: its destruction ends it. Threading: loop thread only.
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +31,7 @@ class CaptureTail {
   static constexpr std::size_t kPieceBytes = 256U << 10;
   using OnLine = std::move_only_function<void(std::string_view line)>;
 
-  /// The directory exists. Fails when the kernel has no watches left for this user.
+  /// The directory must exist. Fails when the kernel has no watches left for this user.
   static Result<std::unique_ptr<CaptureTail>> follow(net::AsioLoop& loop, std::string directory, OnLine on_line);
   ~CaptureTail();
   CaptureTail(const CaptureTail&) = delete;
@@ -42,12 +42,12 @@ class CaptureTail {
     ino_t inode = 0;
     std::uint64_t read = 0;
     std::string held = {};  // the start of a line
-    bool skipping = false;  // the line is too long
+    bool skipping = false;  // a line that is too long
   };
 
   CaptureTail(net::AsioLoop& loop, std::string directory, OnLine on_line);
 
-  void note_present_files();
+  void record_present_files();
   void on_events();
   void read_changed();
   /// True when there is more to read.

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using Lines = std::vector<std::string>;
 
-struct ACaptureTail : ::testing::Test {
+struct CaptureTailTest : ::testing::Test {
   fs::path directory = fs::path{::testing::TempDir()} / format("capture-tail-{}", ::getpid());
   net::AsioLoop loop;
   Lines lines;
@@ -33,25 +33,25 @@ struct ACaptureTail : ::testing::Test {
   /// Runs until `count` lines arrived, or a timeout.
   Lines read(std::size_t count) {
     const auto stop = loop.after(Millis{10'000}, [this] { loop.stop(); });
-    std::function<void()> look = [&] { lines.size() >= count ? loop.stop() : loop.post([&] { look(); }); };
-    loop.post([&] { look(); });
+    std::function<void()> poll = [&] { lines.size() >= count ? loop.stop() : loop.post([&] { poll(); }); };
+    loop.post([&] { poll(); });
     loop.run();
     return std::exchange(lines, {});
   }
 };
 
-TEST_F(ACaptureTail, HandsUpWhatIsAddedAndNothingThatWasThere) {
+TEST_F(CaptureTailTest, OnlyAddedLinesAreReported) {
   append("a.jsonl", "old\n");
   follow();
   append("a.jsonl", "one\ntw");
   append("b.jsonl", "first of b\n");
-  append("other.txt", "not ours\n");
+  append("other.txt", "no capture file\n");
   EXPECT_EQ(read(2), (Lines{"one", "first of b"}));
   append("a.jsonl", "o\n\nthree\n");
   EXPECT_EQ(read(2), (Lines{"two", "three"}));
 }
 
-TEST_F(ACaptureTail, ReadsAFileToItsEndThatIsRotated) {
+TEST_F(CaptureTailTest, RotatedFileIsReadToItsEnd) {
   append("a.jsonl", "old\n");
   follow();
   append("a.jsonl", "last\n");
@@ -60,14 +60,14 @@ TEST_F(ACaptureTail, ReadsAFileToItsEndThatIsRotated) {
   EXPECT_EQ(read(2), (Lines{"last", "next"}));
 }
 
-TEST_F(ACaptureTail, LeavesOutALineThatIsTooLong) {
+TEST_F(CaptureTailTest, TooLongLineIsSkipped) {
   follow();
   append("a.jsonl", std::string(1 << 20, 'x') + "\nshort\n");
   EXPECT_EQ(read(1), (Lines{"short"}));
 }
 
-TEST_F(ACaptureTail, DoesNotFollowLinks) {
-  append("secret", "somebody's\n");
+TEST_F(CaptureTailTest, LinksAreNotFollowed) {
+  append("secret", "private\n");
   follow();
   fs::create_symlink(directory / "secret", directory / "a.jsonl");
   append("b.jsonl", "fine\n");

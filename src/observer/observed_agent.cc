@@ -22,20 +22,20 @@ using profiles::State;
 constexpr std::size_t kNameDigits = 4;
 constexpr std::string_view kInboxCapabilities = R"({"delivery":{"on-idle":"inbox"},"proof":"seen"})";
 constexpr std::uint32_t kMaxUnsettled = 64;
-constexpr Millis kLookInterval{1'000};  // for an inbox that is announced after the first hook, or refused a text
-constexpr int kMaxLooks = 10;
+constexpr Millis kInboxCheckInterval{1'000};  // for an inbox that appears after the first hook, or refused a text
+constexpr int kMaxInboxChecks = 10;
 
 /// The key of its files: a session has one name in each workspace.
 std::string key_of(const std::string& socket, const capture::Source& source) {
   return sha256_hex(source.session + "\n" + socket).substr(0, 16);
 }
 
-/// The claim on its name, so that no other agent gets its messages, also after a restart of the daemon.
+/// The claim on its name, so that no other agent gets its messages after a restart of the daemon.
 std::string claim_of(Directory* notes, const std::string& key, Random& random) {
   if (notes == nullptr) return {};
   auto claim = client::load_or_create_claim_token(*notes, key + ".claim", random);
   if (claim) return *std::move(claim);
-  log::warn("the name of an observed agent cannot be claimed", {{"error", claim.error().message()}});
+  log::warn("cannot claim the name of an observed agent", {{"error", claim.error().message()}});
   return {};
 }
 
@@ -48,7 +48,7 @@ client::LinkOptions link_options(const std::string& socket, const std::string& n
   options.hello.program = protocol::kObserverProgram;
   options.hello.working_directory = source.working_directory;
   options.hello.claim_token = std::move(claim);
-  options.hello.capabilities.modes = protocol::DeliveryModes{};  // those of its inbox are told once it is found
+  options.hello.capabilities.modes = protocol::DeliveryModes{};  // SESSION_STATE adds that of its inbox
   options.hello.capabilities.max_inflight = kMaxUnsettled;
   options.hello.capabilities.queue = true;
   options.hello.capabilities.pause = true;
@@ -56,7 +56,9 @@ client::LinkOptions link_options(const std::string& socket, const std::string& n
   return options;
 }
 
-std::string text_in(const json::object& data, std::string_view name) { return string_member(data, name).value_or(""); }
+std::string read_string(const json::object& data, std::string_view name) {
+  return string_member(data, name).value_or("");
+}
 
 }  // namespace
 
@@ -72,10 +74,10 @@ std::string observed_name(const capture::Source& source) {
 }
 
 ObservedAgent::ObservedAgent(net::AsioLoop& loop, net::Network& network, Random& random, std::string workspace_socket,
-                             const capture::Source& source, Directory* notes, std::move_only_function<void()> on_gone)
+                             const capture::Source& source, Directory* notes, std::move_only_function<void()> on_ended)
     : loop_{loop},
       name_{observed_name(source)},
-      on_gone_{std::move(on_gone)},
+      on_ended_{std::move(on_ended)},
       outbox_{client::Numbering::RandomIds, {}, random},
       link_{loop,
             network,
@@ -90,7 +92,7 @@ ObservedAgent::ObservedAgent(net::AsioLoop& loop, net::Network& network, Random&
     inbox_ = std::make_unique<ObservedInbox>(
         loop, link_, *notes, key_of(workspace_socket, source) + ".intent", source.session, [this] {
           report_state();
-          recheck_timer_ = loop_.after(kLookInterval, [this] { look_for_inbox(); });
+          recheck_timer_ = loop_.after(kInboxCheckInterval, [this] { find_inbox(); });
         });
   }
   link_.start();
@@ -104,19 +106,21 @@ ObservedAgent::~ObservedAgent() {
 void ObservedAgent::take(const capture::TimedRecord& line) {
   if (ended_) return;
   const auto& data = line.record.data;
-  if (!text_in(data, "subagent").empty()) return;
-  if (const auto path = text_in(data, "transcript"); transcript_ && path.starts_with('/')) transcript_->follow(path);
+  if (!read_string(data, "subagent").empty()) return;
+  if (const auto path = read_string(data, "transcript"); transcript_ && path.starts_with('/'))
+    transcript_->follow(path);
   if (const auto pid = integer_member(data, "pid")) watch_process(static_cast<pid_t>(*pid));
-  looks_ = 0;
-  look_for_inbox();
+  inbox_checks_ = 0;
+  find_inbox();
   switch (line.record.kind) {
     case RecordKind::SessionStart: return write_state(State::Idle, {});
     case RecordKind::Prompt:
     case RecordKind::ToolCall:
     case RecordKind::ToolResult: return write_state(State::Working, {});
-    case RecordKind::Permission: return write_state(State::Blocked, format("asks to use {}", text_in(data, "tool")));
+    case RecordKind::Permission:
+      return write_state(State::Blocked, format("asks to use {}", read_string(data, "tool")));
     case RecordKind::RateLimited:
-    case RecordKind::Failed: return write_state(State::Idle, text_in(data, "text"));
+    case RecordKind::Failed: return write_state(State::Idle, read_string(data, "text"));
     case RecordKind::TurnEnd:
     case RecordKind::Interrupt: return write_state(State::Idle, {});
     case RecordKind::SessionEnd: return end();
@@ -127,13 +131,13 @@ void ObservedAgent::take(const capture::TimedRecord& line) {
   }
 }
 
-/// The agent's own record names the inbox a little after the first hook.
-void ObservedAgent::look_for_inbox() {
+/// Claude Code announces its inbox shortly after the first hook.
+void ObservedAgent::find_inbox() {
   recheck_timer_ = nullptr;
   if (!inbox_ || !transcript_ || ended_) return;
-  if (inbox_->look(claude_config_of(transcript_->path()), pid_)) report_state();
-  if (!inbox_->is_open() && ++looks_ < kMaxLooks)
-    recheck_timer_ = loop_.after(kLookInterval, [this] { look_for_inbox(); });
+  if (inbox_->find(claude_config_of(transcript_->path()), pid_)) report_state();
+  if (!inbox_->is_open() && ++inbox_checks_ < kMaxInboxChecks)
+    recheck_timer_ = loop_.after(kInboxCheckInterval, [this] { find_inbox(); });
 }
 
 void ObservedAgent::write_state(State state, std::string_view reason) {
@@ -169,7 +173,7 @@ void ObservedAgent::end() {
   if (inbox_) inbox_->on_agent_exit();
   link_.stop();
   loop_.post([this, alive = lifetime_.watch()] {
-    if (alive) std::exchange(on_gone_, nullptr)();
+    if (alive) std::exchange(on_ended_, nullptr)();
   });
 }
 
@@ -202,21 +206,21 @@ client::AckMode ObservedAgent::on_incoming(const client::IncomingMessage& incomi
   return client::AckMode::Later;
 }
 
-void ObservedAgent::on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) {
-  if (inbox_) inbox_->on_moved(place, mode);
+void ObservedAgent::on_moved(const client::DeliveryRef& ref, protocol::DeliveryMode mode) {
+  if (inbox_) inbox_->on_moved(ref, mode);
 }
 
-bool ObservedAgent::on_cancel(const protocol::CancelCommand& order) { return inbox_ && inbox_->on_cancel(order); }
+bool ObservedAgent::on_cancel(const protocol::CancelCommand& command) { return inbox_ && inbox_->on_cancel(command); }
 
-void ObservedAgent::on_pause(const protocol::PauseCommand& order) {
-  if (inbox_) inbox_->on_pause(order);
+void ObservedAgent::on_pause(const protocol::PauseCommand& command) {
+  if (inbox_) inbox_->on_pause(command);
 }
 
 void ObservedAgent::on_stopped(const Error& why) {
-  log::info("an agent is not observed", {{"agent", name_}, {"error", why.message()}});
+  log::info("cannot observe an agent", {{"agent", name_}, {"error", why.message()}});
   if (std::exchange(ended_, true)) return;
   loop_.post([this, alive = lifetime_.watch()] {
-    if (alive) std::exchange(on_gone_, nullptr)();
+    if (alive) std::exchange(on_ended_, nullptr)();
   });
 }
 

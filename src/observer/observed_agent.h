@@ -1,4 +1,4 @@
-/// One agent that was started without agent-relay, seen by its hooks and transcript: a session of its workspace.
+/// One agent that was started without agent-relay, observed via its hooks and transcript: a session of its workspace.
 ///
 ///     captured lines ─▶ state, transcript, end ┐
 ///     transcript ─▶ item.*, tokens.used, …     ├─▶ Link ─▶ daemon
@@ -6,7 +6,7 @@
 ///
 /// Nothing is typed or answered. Messages are delivered if its CLI has an inbox (observed_inbox.h).
 /// Invariants: events come from lines written while it is observed. It ends once: with its `session_end`, its process,
-///   or the daemon's refusal of its name; `on_gone` is posted then, never called inside another call.
+///   or when the daemon refuses its name; `on_ended` is then posted, never called inside another call.
 /// Ownership: owns its link; borrows loop, network and random, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -35,7 +35,7 @@ std::string observed_name(const capture::Source& source);
 class ObservedAgent final : private client::LinkListener, private adapters::TranscriptListener {
  public:
   ObservedAgent(net::AsioLoop& loop, net::Network& network, Random& random, std::string workspace_socket,
-                const capture::Source& source, Directory* notes, std::move_only_function<void()> on_gone);
+                const capture::Source& source, Directory* notes, std::move_only_function<void()> on_ended);
   ~ObservedAgent() override;
   ObservedAgent(const ObservedAgent&) = delete;
   ObservedAgent& operator=(const ObservedAgent&) = delete;
@@ -46,7 +46,7 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
  private:
   void write_state(profiles::State state, std::string_view reason);
   void report_state();
-  void look_for_inbox();
+  void find_inbox();
   void watch_process(pid_t pid);
   void end();
 
@@ -59,9 +59,9 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   void on_lost(const std::string&, Millis) override {}
   void on_stopped(const Error& why) override;
   client::AckMode on_incoming(const client::IncomingMessage& incoming) override;
-  void on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode) override;
-  bool on_cancel(const protocol::CancelCommand& order) override;
-  void on_pause(const protocol::PauseCommand& order) override;
+  void on_moved(const client::DeliveryRef& ref, protocol::DeliveryMode mode) override;
+  bool on_cancel(const protocol::CancelCommand& command) override;
+  void on_pause(const protocol::PauseCommand& command) override;
   void on_sent(const std::string&) override {}
   void on_refused(const std::string&, const protocol::Nack&) override {}
   void on_event_acked() override;
@@ -69,7 +69,7 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
 
   net::AsioLoop& loop_;
   std::string name_;
-  std::move_only_function<void()> on_gone_;
+  std::move_only_function<void()> on_ended_;
   profiles::State state_ = profiles::State::Unknown;
   std::string reason_;
   bool ended_ = false;
@@ -79,7 +79,7 @@ class ObservedAgent final : private client::LinkListener, private adapters::Tran
   std::unique_ptr<adapters::TranscriptFollower> transcript_;
   std::unique_ptr<ObservedInbox> inbox_;  // null for a CLI without an inbox
   std::unique_ptr<net::Timer> recheck_timer_;
-  int looks_ = 0;  // for its inbox, since its last hook
+  int inbox_checks_ = 0;  // since its last hook
   pid_t pid_ = 0;
   UniqueFd process_;
   std::unique_ptr<net::ReadableWatch> process_ended_;

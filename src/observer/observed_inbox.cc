@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 using protocol::DeliveryMode;
 
-constexpr std::size_t kMaxTogetherBytes = 16 * 1024;
+constexpr std::size_t kMaxBundleBytes = 16 * 1024;
 
 }  // namespace
 
@@ -21,21 +21,21 @@ std::string claude_config_of(std::string_view transcript) {
 }
 
 ObservedInbox::ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file,
-                             std::string session, std::function<void()> on_closed)
+                             std::string session, std::function<void()> on_failed)
     : loop_{loop},
       link_{link},
       session_{std::move(session)},
-      on_closed_{std::move(on_closed)},
-      desk_{{.notes = notes, .intent_file = std::move(file), .project_root = {}, .long_texts = {}},
-            rules_,
-            {.native = this, .composer = *this, .reports = *this}} {
-  if (const auto opened = desk_.open(); !opened)
-    log::warn("notes of an observed agent cannot be read", {{"error", opened.error().message()}});
+      on_failed_{std::move(on_failed)},
+      pipeline_{{.notes = notes, .intent_file = std::move(file), .project_root = {}, .long_texts = {}},
+                rules_,
+                {.native = this, .composer = *this, .reports = *this, .request_update = [this] { update_soon(); }}} {
+  if (const auto opened = pipeline_.open(); !opened)
+    log::warn("cannot read the intent log of an observed agent", {{"error", opened.error().message()}});
 }
 
 ObservedInbox::~ObservedInbox() = default;
 
-bool ObservedInbox::look(const std::string& config_directory, pid_t agent) {
+bool ObservedInbox::find(const std::string& config_directory, pid_t agent) {
   if (config_directory.empty() || agent <= 1) return false;
   if (!inbox_ || config_directory != config_ || agent != agent_) {
     config_ = config_directory;
@@ -53,35 +53,34 @@ void ObservedInbox::set_state(profiles::State state) {
   update_soon();
 }
 
-void ObservedInbox::on_connected() { desk_.on_connected(loop_.now().steady); }
+void ObservedInbox::on_connected() { pipeline_.on_connected(loop_.now().steady); }
 
 void ObservedInbox::on_incoming(const client::IncomingMessage& incoming) {
-  (void)desk_.receive(incoming, loop_.now().wall);
+  (void)pipeline_.receive(incoming, loop_.now().wall);
   update_soon();
 }
 
-void ObservedInbox::on_moved(const client::DeliveryRef& place, DeliveryMode mode) {
-  desk_.move(place, mode);
+void ObservedInbox::on_moved(const client::DeliveryRef& ref, DeliveryMode mode) {
+  pipeline_.move(ref, mode);
   update_soon();
 }
 
-bool ObservedInbox::on_cancel(const protocol::CancelCommand& order) {
+bool ObservedInbox::on_cancel(const protocol::CancelCommand& command) {
   update_soon();
-  return desk_.cancel(order.delivery_id);
+  return pipeline_.cancel(command.delivery_id);
 }
 
-void ObservedInbox::on_pause(const protocol::PauseCommand& order) {
-  desk_.pause(order);
+void ObservedInbox::on_pause(const protocol::PauseCommand& command) {
+  pipeline_.pause(command);
   update_soon();
 }
 
 void ObservedInbox::on_model_input(std::string_view text, std::string_view id) {
-  desk_.on_model_input(text, adapters::via::kTranscript, id);
-  update_soon();
+  pipeline_.on_model_input(text, adapters::via::kTranscript, id);
 }
 
 void ObservedInbox::on_agent_exit() {
-  desk_.on_agent_exit();
+  pipeline_.on_agent_exit();
   timer_ = nullptr;
   open_ = false;
   lifetime_.end();
@@ -94,20 +93,20 @@ adapters::NativeCapabilities ObservedInbox::capabilities() const {
     can.by(DeliveryMode::OnIdle) = {.timing = adapters::DeliveryTiming::WhenIdle,
                                     .via = adapters::via::kInbox,
                                     .not_before = inbox_->ready_at(),
-                                    .max_bundle_bytes = inbox_->is_running_low() ? kMaxTogetherBytes : 0};
+                                    .max_bundle_bytes = inbox_->is_running_low() ? kMaxBundleBytes : 0};
   return can;
 }
 
 void ObservedInbox::update() {
   const auto now = loop_.now();
-  const auto again = desk_.deliver({.now = now.steady,
-                                    .wall = now.wall,
-                                    .state = state_,
-                                    .screen = state_,
-                                    .since = since_,
-                                    .can = capabilities(),
-                                    .typed_into = false});
-  timer_ = again ? loop_.at(*again, [this] { update(); }) : nullptr;
+  const auto due = pipeline_.deliver({.now = now.steady,
+                                      .wall = now.wall,
+                                      .state = state_,
+                                      .screen = state_,
+                                      .since = since_,
+                                      .can = capabilities(),
+                                      .typed_into = false});
+  timer_ = due ? loop_.at(*due, [this] { update(); }) : nullptr;
 }
 
 void ObservedInbox::update_soon() {
@@ -122,13 +121,13 @@ void ObservedInbox::deliver(const adapters::NativeDelivery& delivery, OnAccepted
                 if (!alive) return;
                 const bool failed = !outcome && std::exchange(open_, false);
                 done(std::move(outcome));
-                if (failed) on_closed_();
+                if (failed) on_failed_();
                 update_soon();
               });
 }
 
-void ObservedInbox::report(const client::DeliveryRef& place, protocol::Receipt receipt) {
-  link_.report(place, std::move(receipt));
+void ObservedInbox::report(const client::DeliveryRef& ref, protocol::Receipt receipt) {
+  link_.report(ref, std::move(receipt));
 }
 
 }  // namespace relay::observer

@@ -1,14 +1,13 @@
-/// Messages for an agent that is only observed, by the inbox that its own program has: the session socket of Claude
-/// Code.
+/// Delivers messages to an observed agent via the inbox of its agent CLI: the session socket of Claude Code.
 ///
 ///     Link ─▶ host::DeliveryPipeline ─▶ adapters::ClaudeInbox ─▶ the agent
 ///                 ▲── its transcript shows the text: delivered, seen
 ///
-/// Why: the inbox exists without us, so an agent that was started without agent-relay can be written to. It has no
-///   terminal of ours, so nothing is typed: a message that the inbox does not take stays pending with the reason.
-/// Invariants: messages go on-idle alone, and only the user's come here (docs/security.md); Claude Code calls them a
-///   peer's all the same (docs/agents.md). The note of intent is on disk before a text is written, and stays: a crash
-///   never delivers a text twice, nor does a session that is resumed.
+/// Why: the inbox exists without agent-relay, so an agent that was started without it can get messages. It has no
+///   terminal of a host, so nothing is typed: a message that the inbox does not take stays pending with the reason.
+/// Invariants: the only mode is on-idle, and only messages of the user come here (docs/security.md); Claude Code
+///   presents them as a peer's (docs/agents.md). The intent is on disk before a text is written, and stays: neither a
+///   crash nor a resumed session delivers a text twice.
 /// Ownership: borrows loop, link and notes, which outlive it. Threading: loop thread only.
 #pragma once
 
@@ -34,27 +33,27 @@ class ObservedInbox final : private host::ReceiptReporter,
                             private host::InjectorActions,
                             private adapters::DeliveryTarget {
  public:
-  /// `file`: of its notes; `session`: the agent's own id of its session. `on_closed`: called when the inbox failed.
+  /// `file`: of the intent log; `session`: the agent's own session id. `on_failed`: the inbox failed.
   ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file, std::string session,
-                std::function<void()> on_closed);
+                std::function<void()> on_failed);
   ~ObservedInbox() override;
   ObservedInbox(const ObservedInbox&) = delete;
   ObservedInbox& operator=(const ObservedInbox&) = delete;
 
-  /// Where its inbox is to be found; looks for it. True when it is found or lost by that.
-  bool look(const std::string& config_directory, pid_t agent);
+  /// Checks whether the inbox exists there. True when that has changed.
+  bool find(const std::string& config_directory, pid_t agent);
   /// Messages can be delivered.
   [[nodiscard]] bool is_open() const { return open_; }
 
   void set_state(profiles::State state);
   void on_connected();
   void on_incoming(const client::IncomingMessage& incoming);
-  void on_moved(const client::DeliveryRef& place, protocol::DeliveryMode mode);
-  [[nodiscard]] bool on_cancel(const protocol::CancelCommand& order);
-  void on_pause(const protocol::PauseCommand& order);
-  /// Its transcript shows that the model was given this.
+  void on_moved(const client::DeliveryRef& ref, protocol::DeliveryMode mode);
+  [[nodiscard]] bool on_cancel(const protocol::CancelCommand& command);
+  void on_pause(const protocol::PauseCommand& command);
+  /// The transcript shows this model input.
   void on_model_input(std::string_view text, std::string_view id);
-  /// What it has and did not show is in doubt.
+  /// Deliveries without evidence are in doubt.
   void on_agent_exit();
 
  private:
@@ -63,7 +62,7 @@ class ObservedInbox final : private host::ReceiptReporter,
   [[nodiscard]] adapters::NativeCapabilities capabilities() const;
 
   void deliver(const adapters::NativeDelivery& delivery, OnAccepted done) override;
-  void report(const client::DeliveryRef& place, protocol::Receipt receipt) override;
+  void report(const client::DeliveryRef& ref, protocol::Receipt receipt) override;
   void interrupt() override {}  // nothing is typed
   void paste(std::string_view) override {}
   void press_enter() override {}
@@ -72,9 +71,9 @@ class ObservedInbox final : private host::ReceiptReporter,
   net::AsioLoop& loop_;
   client::Link& link_;
   std::string session_;
-  std::function<void()> on_closed_;
+  std::function<void()> on_failed_;
   profiles::TypingRules rules_;
-  host::DeliveryPipeline desk_;
+  host::DeliveryPipeline pipeline_;
   std::unique_ptr<adapters::ClaudeInbox> inbox_;
   std::string config_;
   pid_t agent_ = 0;

@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::size_t kMaxHeldLines = 64;  // of an agent whose workspace is being opened
 constexpr Millis kOpenTimeout{10'000};
-constexpr WallMs kKeepNotesMs = 30LL * 24 * 3'600'000;
+constexpr WallMs kNotesRetentionMs = 30LL * 24 * 3'600'000;
 
-std::string socket_in(const client::DaemonResponse& response, const std::string& root) {
+std::string workspace_socket(const client::DaemonResponse& response, const std::string& root) {
   const auto object = parse_json_object(response.payload);
   if (!object) return {};
   if (const auto* workspaces = array_member(*object, "workspaces"))
@@ -45,7 +45,7 @@ struct Observer::Parts {
     std::unique_ptr<ObservedAgent> agent;
   };
 
-  Result<void> begin() {
+  Result<void> start() {
     (void)RELAY_TRY(capture::CaptureLog::open(options.capture_home));  // makes the directories
     tail = RELAY_TRY(
         CaptureTail::follow(loop, options.capture_home + "/events", [this](std::string_view line) { on_line(line); }));
@@ -53,14 +53,14 @@ struct Observer::Parts {
     return {};
   }
 
-  /// Notes of sessions whose end was not seen are of no use once nobody resumes them.
+  /// Removes old notes: sessions whose end was not observed leave them behind.
   void open_notes() {
     auto opened = DiskDirectory::open(options.notes_directory);
     if (!opened)
-      return log::warn("observed agents get no messages: their notes cannot be kept",
+      return log::warn("observed agents get no messages: cannot open their notes",
                        {{"error", opened.error().message()}});
     notes = *std::move(opened);
-    for (const auto& name : notes->files_before(loop.now().wall - kKeepNotesMs)) (void)notes->remove(name);
+    for (const auto& name : notes->files_before(loop.now().wall - kNotesRetentionMs)) (void)notes->remove(name);
   }
 
   void on_line(std::string_view text) {
@@ -72,7 +72,7 @@ struct Observer::Parts {
     if (session == sessions.end()) {
       if (line->record.kind == capture::RecordKind::SessionEnd || !source.working_directory.starts_with('/')) return;
       if (sessions.size() >= kMaxObserved)
-        return log::warn("too many agents are observed already", {{"most", format("{}", kMaxObserved)}});
+        return log::warn("too many agents to observe", {{"max", format("{}", kMaxObserved)}});
       session = sessions.try_emplace(source.session).first;
       open(source);
     }
@@ -91,10 +91,10 @@ struct Observer::Parts {
                               .id = random.hex(8),
                               .payload = json::serialize(json::object{{"root", root}}),
                               .timeout = kOpenTimeout},
-        [this, source, root](Result<client::DaemonResponse> answer) {
-          const auto socket = answer ? socket_in(*answer, root) : std::string{};
+        [this, source, root](Result<client::DaemonResponse> response) {
+          const auto socket = response ? workspace_socket(*response, root) : std::string{};
           loop.post(
-              [this, source, socket] { start_agent(source, socket); });  // the call is not destroyed inside itself
+              [this, source, socket] { start_agent(source, socket); });  // not inside the call, which is destroyed
         });
     opening->start();
   }
@@ -103,7 +103,7 @@ struct Observer::Parts {
     auto& session = sessions[source.session];
     session.opening.reset();
     if (socket.empty()) {
-      log::info("an agent is not observed: its workspace cannot be opened", {{"cwd", source.working_directory}});
+      log::info("cannot observe an agent: its workspace cannot be opened", {{"cwd", source.working_directory}});
       sessions.erase(source.session);
       return;
     }
@@ -113,13 +113,13 @@ struct Observer::Parts {
   }
 
   void run() {
-    for (bool again = true; again;) {
-      again = false;
+    for (bool failed = true; failed;) {
+      failed = false;
       try {
         loop.run();
-      } catch (const std::exception& problem) {
-        log::error("an exception ended a task of the observer", {{"error", problem.what()}});
-        again = true;
+      } catch (const std::exception& error) {
+        log::error("an exception ended a task of the observer", {{"error", error.what()}});
+        failed = true;
       }
     }
   }
@@ -135,12 +135,12 @@ struct Observer::Parts {
 
 Result<std::unique_ptr<Observer>> Observer::start(ObserverOptions options) {
   auto parts = std::make_unique<Parts>(std::move(options));
-  RELAY_TRY(parts->begin());
+  RELAY_TRY(parts->start());
   return std::unique_ptr<Observer>{new Observer{std::move(parts)}};
 }
 
 Observer::Observer(std::unique_ptr<Parts> parts) : parts_{std::move(parts)} {
-  const ScopedSignalBlock while_it_begins;  // they are for the daemon's own thread
+  const ScopedSignalBlock block;  // signals are for the daemon's main thread
   thread_ = std::thread{[this] { parts_->run(); }};
 }
 

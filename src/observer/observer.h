@@ -1,10 +1,10 @@
 /// Observes agents that were started without agent-relay but have its hooks (`agent-relay hooks install`).
 ///
-/// Why a separate thread in the daemon: it reads and parses transcripts, which must not delay routing. It talks to
-///   workspaces over their sockets, as the HTTP API does.
+/// Why a separate thread in the daemon: it reads and parses transcripts, which must not delay routing. It connects to
+///   the sockets of workspaces, as the HTTP API does.
 /// Invariants: at most kMaxObserved agents at a time; further agents are not observed, which is logged. An agent with a
 ///   host (its captured lines have a relay name) is not observed. No failure here ends the daemon.
-/// Ownership: owns thread, loop and everything on it; the destructor ends and joins it.
+/// Ownership: owns thread, loop and everything on it; the destructor stops and joins the thread.
 /// Threading: created and destroyed by one thread.
 #pragma once
 
@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxObserved = 64;
 struct ObserverOptions {
   std::string capture_home;     // ~/.relay
   std::string control_socket;   // of the daemon
-  std::string notes_directory;  // of texts that are being delivered
+  std::string notes_directory;  // intent logs and name claims
   /// The root of the project that a directory belongs to.
   std::function<std::string(const std::string& directory)> project_root = {};
 };

@@ -1,6 +1,6 @@
 /// `hosts/<session>.ended`: how a session ended, written by its host for a daemon that may be offline. docs/spec/host.md.
 ///
-/// Invariants: written whole or not at all, durable when `write_ended_session` has returned, for the owner alone, at
+/// Invariants: written whole or not at all, durable when `write_ended_session` has returned, private to the owner, at
 ///   most protocol::kMaxEndedSessionBytes. The daemon removes a record once its end is durable.
 /// Threading: any thread; the files belong to one workspace.
 #pragma once

@@ -63,7 +63,7 @@ TEST_F(EndedSessions, LinkAndPipeAreNotRead) {
   EXPECT_TRUE(ended_sessions(directory).empty());
 }
 
-TEST_F(EndedSessions, SessionIdThatIsNoFileNameIsNeitherWrittenNorRemoved) {
+TEST_F(EndedSessions, SessionIdThatIsNoFileNameIsRejected) {
   fs::create_directory(directory + "/hosts");
   put("s-1.ended", "{}");
   EXPECT_FALSE(write_ended_session(directory + "/hosts", of("../s-2")).has_value());
@@ -72,7 +72,7 @@ TEST_F(EndedSessions, SessionIdThatIsNoFileNameIsNeitherWrittenNorRemoved) {
   EXPECT_FALSE(has("s-2.ended"));
 }
 
-TEST_F(EndedSessions, NothingIsMadeWhereThereIsNoDirectory) {
+TEST_F(EndedSessions, ReadingCreatesNoDirectory) {
   EXPECT_TRUE(ended_sessions(directory + "/absent").empty());
   EXPECT_FALSE(has("absent"));
 }

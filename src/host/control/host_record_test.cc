@@ -36,7 +36,7 @@ struct HostRecordTest : ::testing::Test {
   }
 };
 
-TEST_F(HostRecordTest, IsReadAsItWasWritten) {
+TEST_F(HostRecordTest, RecordIsReadAsWritten) {
   text::JsonWriter json;
   write_record(json, record("a", "Bob", 7));
   const auto read = parse_record(json.take());
@@ -52,7 +52,7 @@ TEST_F(HostRecordTest, IsReadAsItWasWritten) {
   for (const auto* bad : {"", "{}", "[]", R"({"name":3,"socket":"/s"})"}) EXPECT_FALSE(parse_record(bad)) << bad;
 }
 
-TEST_F(HostRecordTest, OnlyListeningHostsAreFoundAndLeftoversRemoved) {
+TEST_F(HostRecordTest, OnlyListeningHostsAreFound) {
   const auto listener = net::bind_and_listen(directory.file("a.sock"));
   const auto younger = net::bind_and_listen(directory.file("c.sock"));
   ASSERT_TRUE(listener && younger);
@@ -72,7 +72,7 @@ TEST_F(HostRecordTest, OnlyListeningHostsAreFoundAndLeftoversRemoved) {
   EXPECT_FALSE(find_host(directory.path(), "Carol"));
 }
 
-TEST_F(HostRecordTest, HostIsListedOnceItsProgramHasStarted) {
+TEST_F(HostRecordTest, HostIsListedAfterStartOfProgram) {
   const auto listening = net::bind_and_listen(directory.file("a.sock"));
   auto starting = record("a", "Bob");
   starting.agent_pid = 0;
@@ -84,7 +84,7 @@ TEST_F(HostRecordTest, HostIsListedOnceItsProgramHasStarted) {
   EXPECT_EQ(reachable_hosts(directory.path()).at(0).agent_pid, 13);
 }
 
-TEST_F(HostRecordTest, GoesWithItsHost) {
+TEST_F(HostRecordTest, FileIsRemovedWithHost) {
   { const auto file = RecordFile::write(directory.path(), record("a", "Bob")); }
   EXPECT_FALSE(std::filesystem::exists(directory.file("a.json")));
   EXPECT_TRUE(reachable_hosts("/nowhere/at/all").empty());

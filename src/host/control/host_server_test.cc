@@ -372,7 +372,7 @@ TEST_F(HostServerTest, ExcessClientsAreRefused) {
   EXPECT_TRUE(closed);
 }
 
-TEST_F(HostServerTest, BackpressurePausesTypingClientsAlone) {
+TEST_F(HostServerTest, BackpressurePausesOnlyTypingClients) {
   auto& driver = come();
   auto& other = come();
   send(driver, kDrive);

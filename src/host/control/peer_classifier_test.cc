@@ -22,22 +22,22 @@ const std::vector<std::string> kSocketRoots{"/home/u/.agent-relay/projects"};
 
 PeerOrigin origin(const std::vector<Ancestor>& ancestors) { return origin_of(ancestors, kAgents, kSocketRoots); }
 
-TEST(PeerOriginOf, ShellWithoutAgentAboveItIsTheUsers) { EXPECT_EQ(origin({{7}, {6}, {5}}), user_origin()); }
+TEST(PeerOriginOf, ShellWithoutAgentIsUser) { EXPECT_EQ(origin({{7}, {6}, {5}}), user_origin()); }
 
-TEST(PeerOriginOf, ProcessBelowAHostIsTheAgents) {
+TEST(PeerOriginOf, ProcessBelowHostIsAgent) {
   EXPECT_EQ(origin({{7}, {6}, {100}, {5}}), agent_origin("Alice"));
   EXPECT_EQ(origin({{200}}), agent_origin("Bob")) << "the host itself";
 }
 
 TEST(PeerOriginOf, NearestAgentCounts) { EXPECT_EQ(origin({{7}, {200}, {6}, {100}}), agent_origin("Bob")); }
 
-TEST(PeerOriginOf, OrphanIsKnownByItsEnvironment) {
+TEST(PeerOriginOf, OrphanIsClassifiedByEnvironment) {
   const Ancestor orphan{.pid = 7, .socket = "/home/u/.agent-relay/projects/1/hosts/a.sock"};
   EXPECT_EQ(origin({orphan}), agent_origin("", orphan.socket)) << "without a record of the host the agent has no name";
   EXPECT_EQ(origin({{9}, orphan}), agent_origin("", orphan.socket));
 }
 
-TEST(PeerOriginOf, EnvironmentDoesNotMakeAnotherAgentOfAProcess) {
+TEST(PeerOriginOf, EnvironmentDoesNotChangeAgentOfProcess) {
   const std::string socket = "/home/u/.agent-relay/projects/1/hosts/a.sock";
   EXPECT_EQ(origin({{.pid = 7, .socket = socket}, {100}}), agent_origin("Alice"));
   EXPECT_EQ(origin({{.pid = 7, .socket = socket}, {100}}), agent_origin("Alice")) << "env -u AGENT_RELAY_NAME";
@@ -51,7 +51,7 @@ TEST(PeerOriginOf, SocketOfAnotherHomeDoesNotCount) {
   EXPECT_EQ(origin({{.pid = 7, .socket = "/home/u/.agent-relay/projects-2/a.sock"}}), user_origin());
 }
 
-TEST(PeerOriginOf, VanishedProcessIsUnknown) { EXPECT_EQ(origin({}), PeerOrigin{}); }
+TEST(PeerOriginOf, EndedProcessIsUnknown) { EXPECT_EQ(origin({}), PeerOrigin{}); }
 
 /// A child process that runs until its destruction.
 class WaitingChild {
@@ -98,7 +98,7 @@ struct PeerClassifierTest : ::testing::Test {
   ~PeerClassifierTest() override { std::filesystem::remove_all(folder); }
 };
 
-TEST_F(PeerClassifierTest, ProcessesBelowARecordedHostAreItsAgents) {
+TEST_F(PeerClassifierTest, ProcessBelowRecordedHostIsItsAgent) {
   PeerClassifier classifier{folder, {}, {}};
   const WaitingChild host{true};
   EXPECT_EQ(classifier.classify(host.below()), user_origin());
@@ -112,7 +112,7 @@ TEST_F(PeerClassifierTest, ProcessesBelowARecordedHostAreItsAgents) {
   EXPECT_EQ(classifier.classify(host.below()), user_origin()) << "the host has ended";
 }
 
-TEST_F(PeerClassifierTest, AgentOfAnotherWorkspaceIsAnAgentWithoutAName) {
+TEST_F(PeerClassifierTest, AgentOfAnotherWorkspaceHasNoName) {
   const auto own = folder + "/projects/a/hosts", other = folder + "/projects/b/hosts";
   for (const auto& directory : {own, other}) std::filesystem::create_directories(directory);
   PeerClassifier classifier{own, folder + "/projects", {}};
@@ -135,7 +135,7 @@ TEST_F(PeerClassifierTest, HostsOfAllGivenDirectoriesCount) {
   EXPECT_EQ(classifier.classify(host.pid()), agent_origin("Alice", "/s"));
 }
 
-TEST(PeerOriginOf, ReusedPidOfADeadAgentIsTheUsers) {
+TEST(PeerOriginOf, ReusedPidOfDeadAgentIsUser) {
   const std::vector<AgentProcess> dead{{.pid = 7, .agent = "Old", .start = 1'000}};
   const auto classify = [&](std::uint64_t start) {
     return origin_of(std::vector<Ancestor>{{.pid = 8, .start = 3'000}, {.pid = 7, .start = start}}, dead, {});
@@ -144,7 +144,7 @@ TEST(PeerOriginOf, ReusedPidOfADeadAgentIsTheUsers) {
   EXPECT_EQ(classify(1'000), agent_origin("Old"));
 }
 
-TEST_F(PeerClassifierTest, RecordOfAKilledHostDoesNotMakeAnAgentOfAReusedPid) {
+TEST_F(PeerClassifierTest, RecordOfKilledHostDoesNotClassifyReusedPid) {
   PeerClassifier classifier{folder, {}, {}};
   const WaitingChild shell;
   const auto start = pty::find_process(shell.pid())->id.start;
@@ -163,13 +163,13 @@ TEST_F(PeerClassifierTest, RecordOfAKilledHostDoesNotMakeAnAgentOfAReusedPid) {
   EXPECT_EQ(with(start, pty::boot_id()), agent_origin("Old", "/s"));
 }
 
-TEST_F(PeerClassifierTest, OwnProcessIsTheUsers) {
+TEST_F(PeerClassifierTest, OwnProcessIsDaemon) {
   PeerClassifier classifier{folder, {}, {}};
   EXPECT_EQ(classifier.classify(::getpid()), protocol::daemon_origin());
   EXPECT_TRUE(classifier.classify(::getpid()).is_user());
 }
 
-TEST_F(PeerClassifierTest, ProcessThatIsGoneIsUnknown) {
+TEST_F(PeerClassifierTest, UnreadableProcessIsUnknown) {
   PeerClassifier classifier{folder, {}, {}};
   pid_t ended = 0;
   {

@@ -16,8 +16,8 @@ void write_state(text::JsonWriter& answer, const HostStatus& status) {
         .end();
   if (status.record.headless)
     answer.begin_element().field("source", "process").field("detail", "it runs without a terminal of the host").end();
-  for (const auto& [witness, says] : status.monitor.watcher().estimate().evidence)
-    answer.begin_element().field("source", witness).field("detail", says).end();
+  for (const auto& [source, detail] : status.monitor.watcher().estimate().evidence)
+    answer.begin_element().field("source", source).field("detail", detail).end();
   answer.end();
 }
 

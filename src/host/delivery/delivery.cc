@@ -58,25 +58,25 @@ void write_files(text::JsonWriter& json, const std::vector<commands::AttachedFil
 }
 
 /// Lines for the files that fit, then how to list the others.
-std::string format_with_files(commands::InjectedMessage shown, std::size_t max_bytes, MessageFiles& long_texts) {
-  const auto files = std::exchange(shown.files, {});
+std::string format_with_files(commands::InjectedMessage message, std::size_t max_bytes, MessageFiles& long_texts) {
+  const auto files = std::exchange(message.files, {});
   const auto remainder = [&](std::size_t count, std::string_view where) {
     return format("\n({} more attached, named by: {})", count, where);
   };
   std::string all;
   for (const auto& file : files) all += commands::attached_line(file) + "\n";
-  const auto list = long_texts.write(shown.id + "-files", all);
-  const auto where = list ? *list : format("agent-relay read {} --json", text::sanitize_line(shown.id));
-  const auto spent = commands::format_injected(shown).size() + remainder(files.size(), where).size();
+  const auto list = long_texts.write(message.id + "-files", all);
+  const auto where = list ? *list : format("agent-relay read {} --json", text::sanitize_line(message.id));
+  const auto spent = commands::format_injected(message).size() + remainder(files.size(), where).size();
   auto room = max_bytes - std::min(max_bytes, spent);
   for (const auto& file : files) {
     const auto bytes = commands::attached_line(file).size() + 1;
     if (bytes > room) continue;
     room -= bytes;
-    shown.files.push_back(file);
+    message.files.push_back(file);
   }
-  const auto missing = files.size() - shown.files.size();
-  return commands::format_injected(shown) + (missing > 0 ? remainder(missing, where) : "");
+  const auto missing = files.size() - message.files.size();
+  return commands::format_injected(message) + (missing > 0 ? remainder(missing, where) : "");
 }
 
 void expire(IncomingMessage& message, WallMs at) {
@@ -196,13 +196,13 @@ FetchResult fetch_page(const std::vector<const Delivery*>& deliveries, std::size
 }
 
 std::string text_for_agent(const IncomingMessage& message, std::size_t max_bytes, MessageFiles& long_texts) {
-  auto shown = injected(message, message.body);
-  auto text = commands::format_injected(shown);
+  auto formatted = injected(message, message.body);
+  auto text = commands::format_injected(formatted);
   if (text.size() <= max_bytes) return text;
   const auto try_with = [&](const std::string& body) {
-    shown.body = body;
-    text = commands::format_injected(shown);
-    if (text.size() > max_bytes && !shown.files.empty()) text = format_with_files(shown, max_bytes, long_texts);
+    formatted.body = body;
+    text = commands::format_injected(formatted);
+    if (text.size() > max_bytes && !formatted.files.empty()) text = format_with_files(formatted, max_bytes, long_texts);
     return text.size() <= max_bytes;
   };
   if (message.body.size() <= kPrefixBytes) {

@@ -30,7 +30,7 @@ TEST_F(DeliveryTextTest, ShortMessageIsOneLine) {
   EXPECT_FALSE(std::filesystem::exists(directory.file("messages")));
 }
 
-TEST_F(DeliveryTextTest, LongMessageIsFileAndBeginning) {
+TEST_F(DeliveryTextTest, LongMessageIsFileAndStart) {
   message.body = "beginning\n" + std::string(1'000'000, 'x') + "\x1b[201~end";
   const auto text = formatted();
   EXPECT_LT(text.size(), 1'000u);
@@ -133,13 +133,13 @@ TEST(MessageOf, ModeOfDaemonPrecedesModeOfSender) {
   EXPECT_EQ(delivery.read().mode, protocol::DeliveryMode::OnIdle);
 }
 
-TEST(MessageOf, EndsAtItsDeadlineOrItsAgeWhicheverIsFirst) {
+TEST(MessageOf, ExpiresAtDeadlineOrTtlWhicheverIsFirst) {
   EXPECT_FALSE((DeliveryCase{}.read().expires_at));
   EXPECT_EQ((DeliveryCase{.meta = R"({"ttl_ms":500,"delivery":{"deadline":9000}})"}.read().expires_at), 1'500);
   EXPECT_EQ((DeliveryCase{.meta = R"({"ttl_ms":50000,"delivery":{"deadline":9000}})"}.read().expires_at), 9'000);
 }
 
-TEST(MessageOf, ItsDeliverysOwnEndIsBeforeTheMessages) {
+TEST(MessageOf, ExpiryOfDeliveryPrecedesThatOfMessage) {
   DeliveryCase delivery{.meta = R"({"ttl_ms":500})"};
   delivery.view.expires_at = 9'000;
   EXPECT_EQ(delivery.read().expires_at, 9'000);
@@ -152,7 +152,7 @@ TEST(MessageOf, ClockBeyondRangeIsNotPast) {
   EXPECT_GT(delivery.read().expires_at, 1'000'000'000'000);
 }
 
-TEST(MessageOf, ReadsSilenceAndExpectedAnswer) {
+TEST(MessageOf, ReadsSilentKindAndExpectedAnswer) {
   EXPECT_FALSE((DeliveryCase{}.read().silent));
   EXPECT_TRUE((DeliveryCase{.payload = R"({"kind":"state","body":"busy"})"}.read().silent));
   EXPECT_TRUE((DeliveryCase{.payload = R"({"kind":"ack","body":"ok"})"}.read().silent));
@@ -170,7 +170,7 @@ TEST(MessageOf, ReadsValidAttachments) {
   EXPECT_TRUE((DeliveryCase{.payload = R"({"body":"x","data":{"attachments":"none"}})"}.read().files.empty()));
 }
 
-TEST(MessageOf, AttachmentsStandBesideTheBodyOrInItsData) {
+TEST(MessageOf, AttachmentsAreBesideBodyOrInData) {
   for (const auto* payload :
        {R"({"body":"x","attachments":[{"name":"a","path":"/p/a","bytes":12,"mediaType":"text/x"}]})",
         R"({"body":"x","data":{"attachments":[{"name":"a","path":"/p/a","bytes":12,"mediaType":"text/x"}]}})"}) {

@@ -42,7 +42,7 @@ TEST_F(FairQueueTest, RequeuedDeliveryIsNext) {
   EXPECT_EQ(order(), "a1 b1 a2 ");
 }
 
-TEST_F(FairQueueTest, MisfitDelaysItsSenderAlone) {
+TEST_F(FairQueueTest, MisfitDelaysOnlyItsSender) {
   come({"a1", "a2", "b1", "b2"});
   const auto small = [](const Delivery& each) { return each.ref.id != "a1"; };
   EXPECT_EQ(queue.take_if(small)->ref.id, "b1");

@@ -123,7 +123,7 @@ InjectionDecision Injection::after_paste(const InjectionInput& input) {
   return press_enter(input);
 }
 
-/// With Enter alone it is unchanged.
+/// Enter without another key leaves it unchanged.
 InjectionDecision Injection::sent_by_user(const InjectionInput& input, std::string_view evidence) {
   if (is_after_last_step(input.typing.edit) || !matched_) return doubt(input);
   return {InjectionStep::Delivered, "the user sent it", {}, evidence};

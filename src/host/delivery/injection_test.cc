@@ -18,11 +18,21 @@ struct InjectionTest : ::testing::Test {
     now.state = state;
     return injection.decide(now).step;
   }
+  /// Pastes the text.
+  void paste() { ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste); }
+  void paste_and_enter() {
+    paste();
+    ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  }
+  void user_types_after(Millis time) {
+    now.now += time;
+    user_types();
+  }
   void user_types() { now.typing.any = now.typing.edit = now.now; }
   void user_enters() { now.typing.any = now.typing.enter = now.now; }
 };
 
-TEST_F(InjectionTest, WritesWaitsTheGapPressesEnterAndSeesItWork) {
+TEST_F(InjectionTest, TextIsPastedEnteredAfterGapAndDelivered) {
   EXPECT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
   EXPECT_EQ(after(20ms, State::Typing), InjectionStep::Wait);
   EXPECT_EQ(after(279ms, State::Typing), InjectionStep::Wait);
@@ -30,10 +40,10 @@ TEST_F(InjectionTest, WritesWaitsTheGapPressesEnterAndSeesItWork) {
   EXPECT_EQ(after(30ms, State::Working), InjectionStep::Delivered);
 }
 
-TEST_F(InjectionTest, WaitsWhileAnythingElseGoesOn) {
+TEST_F(InjectionTest, NothingIsPastedUnlessIdle) {
   for (const auto state : {State::Unknown, State::Working, State::Blocked, State::Typing})
     EXPECT_EQ(after(10s, state), InjectionStep::Wait) << name_of(state);
-  EXPECT_EQ(after(0ms, State::Idle), InjectionStep::Wait) << "it may only seem idle";
+  EXPECT_EQ(after(0ms, State::Idle), InjectionStep::Wait) << "it may only look idle";
   EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Paste);
 }
 
@@ -58,7 +68,7 @@ TEST_F(InjectionTest, WaitsAfterKeyOfUser) {
   EXPECT_EQ(after(500ms, State::Idle), InjectionStep::Paste);
 }
 
-TEST_F(InjectionTest, CutsOneTurnShortAndNeverAnother) {
+TEST_F(InjectionTest, OneTurnIsInterrupted) {
   injection = Injection{profiles::TypingRules{.interrupt = "\x1b"}, Injection::InterruptPolicy::Interrupts};
   now.composer_free = true;
   EXPECT_EQ(after(0ms, State::Working), InjectionStep::Wait);
@@ -67,58 +77,53 @@ TEST_F(InjectionTest, CutsOneTurnShortAndNeverAnother) {
   EXPECT_TRUE(injection.interrupted());
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);  // the user was faster
-  EXPECT_FALSE(injection.interrupted()) << "others may go first now";
+  EXPECT_FALSE(injection.interrupted()) << "other deliveries may precede it now";
   EXPECT_EQ(after(10 * kMinTurnBeforeInterrupt, State::Working), InjectionStep::Wait);
 }
 
-TEST_F(InjectionTest, NeverPressesEnterIntoADialogThatOpenedMeanwhile) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, EnterIsNotPressedIntoDialog) {
+  paste();
   for (int i = 0; i < 100; ++i) EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
-  EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait) << "another may follow";
-  EXPECT_EQ(after(kIdleSettle, State::Typing), InjectionStep::Enter) << "it closed, and our text is still there";
+  EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait) << "another dialog may follow";
+  EXPECT_EQ(after(kIdleSettle, State::Typing), InjectionStep::Enter)
+      << "it closed, and the composer still holds the text";
 }
 
 TEST_F(InjectionTest, PressesEnterAfterUserAnsweredDialog) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  paste();
   EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
-  now.now += 5s;
-  user_types();
-  EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait) << "the key is on its way to the dialog";
+  user_types_after(5s);
+  EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait) << "the key goes to the dialog";
   EXPECT_EQ(after(20ms, State::Typing), InjectionStep::Wait);
   EXPECT_EQ(after(kUserIdleTime - 21ms, State::Typing), InjectionStep::Wait) << "the user may continue to type";
   EXPECT_EQ(after(1ms, State::Typing), InjectionStep::Enter);
 }
 
-TEST_F(InjectionTest, LeavesTextToUserWhoTypesAfterDialog) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, TextIsLeftToUserWhoTypesAfterDialog) {
+  paste();
   EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
-  now.now += 1ms;
-  user_types();
+  user_types_after(1ms);
   EXPECT_EQ(after(1min, State::Typing), InjectionStep::Wait);
 }
 
-TEST_F(InjectionTest, KnowsTheTextIsGoneThoughADialogWasAnsweredAfterEnter) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+TEST_F(InjectionTest, TextIsDeliveredAlthoughDialogWasAnsweredAfterEnter) {
+  paste_and_enter();
   EXPECT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
-  now.now += 1s;
-  user_types();
+  user_types_after(1s);
   EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait);
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Delivered);
 }
 
 TEST_F(InjectionTest, KeyInDialogMayHaveRemovedUnsentText) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  paste_and_enter();
   now.now += 10ms;
   user_enters();
   now.text_visible = true;
   EXPECT_EQ(after(kEnterTimeout, State::Typing), InjectionStep::Wait) << "Enter was lost";
   EXPECT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
-  now.now += 1s;
-  user_types();
+  user_types_after(1s);
   EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait);
   now.text_visible = false;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
@@ -126,23 +131,21 @@ TEST_F(InjectionTest, KeyInDialogMayHaveRemovedUnsentText) {
   EXPECT_EQ(after(kShownTimeout, State::Idle), InjectionStep::InDoubt);
 }
 
-TEST_F(InjectionTest, DoesNotCutARunningReplyShort) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, RunningReplyIsNotInterrupted) {
+  paste();
   EXPECT_EQ(after(400ms, State::Working), InjectionStep::Wait);
   EXPECT_EQ(after(5s, State::Typing), InjectionStep::Enter);
 }
 
-TEST_F(InjectionTest, PressesEnterOnceMoreAndThenDoubts) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+TEST_F(InjectionTest, EnterIsRepeatedOnceThenInDoubt) {
+  paste_and_enter();
   EXPECT_EQ(after(999ms, State::Typing), InjectionStep::Wait);
   EXPECT_EQ(after(1ms, State::Typing), InjectionStep::Enter);
   EXPECT_EQ(after(1s, State::Typing), InjectionStep::InDoubt);
 }
 
-TEST_F(InjectionTest, AnotherTurnDoesNotSubmitTextThatStandsInTheComposer) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+TEST_F(InjectionTest, AnotherTurnDoesNotSubmitTextInComposer) {
+  paste_and_enter();
   now.text_visible = true;
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait) << "the turn of a prompt that was queued before";
   EXPECT_TRUE(injection.decide(now).recheck_at) << "the frame may be older than Enter";
@@ -154,9 +157,8 @@ TEST_F(InjectionTest, AnotherTurnDoesNotSubmitTextThatStandsInTheComposer) {
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Delivered);
 }
 
-TEST_F(InjectionTest, FrameWithoutComposerShowsNoSubmission) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+TEST_F(InjectionTest, FrameWithoutComposerIsNoEvidence) {
+  paste_and_enter();
   now.composer_seen = false;
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait) << "it may be half drawn";
   now.composer_seen = now.text_visible = true;
@@ -167,8 +169,7 @@ TEST_F(InjectionTest, FrameWithoutComposerShowsNoSubmission) {
 }
 
 TEST_F(InjectionTest, TextThatEnterDoesNotSendIsErased) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  paste_and_enter();
   now.text_visible = true;
   ASSERT_EQ(after(1s, State::Typing), InjectionStep::Enter);
   EXPECT_EQ(after(1s, State::Typing), InjectionStep::Erase);
@@ -179,8 +180,7 @@ TEST_F(InjectionTest, TextThatEnterDoesNotSendIsErased) {
 }
 
 TEST_F(InjectionTest, TextThatCannotBeErasedIsInDoubt) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  paste_and_enter();
   now.text_visible = true;
   ASSERT_EQ(after(1s, State::Typing), InjectionStep::Enter);
   ASSERT_EQ(after(1s, State::Typing), InjectionStep::Erase);
@@ -188,16 +188,15 @@ TEST_F(InjectionTest, TextThatCannotBeErasedIsInDoubt) {
 }
 
 TEST_F(InjectionTest, TextMixedWithDraftIsNotErased) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  paste_and_enter();
   now.text_visible = true;
   now.draft_matches = false;
   EXPECT_EQ(after(10s, State::Typing), InjectionStep::Wait);
 }
 
-TEST_F(InjectionTest, KeysAreHeldFromThePasteUntilTheTextIsTaken) {
+TEST_F(InjectionTest, KeysAreHeldFromPasteUntilTextIsTaken) {
   EXPECT_FALSE(injection.holds_keys());
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  paste();
   EXPECT_TRUE(injection.holds_keys());
   now.text_visible = true;
   now.keys.since = now.now;
@@ -208,9 +207,9 @@ TEST_F(InjectionTest, KeysAreHeldFromThePasteUntilTheTextIsTaken) {
   EXPECT_EQ(after(30ms, State::Working), InjectionStep::Delivered);
 }
 
-TEST_F(InjectionTest, KeysDoNotWaitForAnEnterThatIsFar) {
+TEST_F(InjectionTest, TextIsErasedForKeysWhenEnterIsNotDueSoon) {
   injection = Injection{profiles::TypingRules{.submit_gap = 4s}};
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  paste();
   now.keys.since = now.now;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait) << "it is not drawn yet";
   now.text_visible = true;
@@ -220,8 +219,8 @@ TEST_F(InjectionTest, KeysDoNotWaitForAnEnterThatIsFar) {
   EXPECT_FALSE(injection.holds_keys());
 }
 
-TEST_F(InjectionTest, HeldKeysAreDueWhenTheirTimeIsOver) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, HeldKeysAreDueAfterTimeout) {
+  paste();
   EXPECT_FALSE(injection.keys_due());
   now.keys.since = now.now;
   ASSERT_EQ(after(10ms, State::Unknown), InjectionStep::Wait);
@@ -231,8 +230,8 @@ TEST_F(InjectionTest, HeldKeysAreDueWhenTheirTimeIsOver) {
   EXPECT_EQ(injection.keys_due(), *now.keys.since + kKeysTimeout);
 }
 
-TEST_F(InjectionTest, KeysOfTheUserDoNotWaitForAnotherTurn) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, TextIsErasedForKeysDuringAnotherTurn) {
+  paste();
   now.text_visible = true;
   ASSERT_EQ(after(50ms, State::Working), InjectionStep::Wait);
   EXPECT_TRUE(injection.holds_keys());
@@ -247,8 +246,8 @@ TEST_F(InjectionTest, KeysOfTheUserDoNotWaitForAnotherTurn) {
   EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Paste);
 }
 
-TEST_F(InjectionTest, EscapeBeforeEnterTakesTheTextOut) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, EscapeBeforeEnterErasesText) {
+  paste();
   now.keys = {.since = now.now, .cancel = true};
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait) << "it is not drawn yet";
   now.text_visible = true;
@@ -259,7 +258,7 @@ TEST_F(InjectionTest, EscapeBeforeEnterTakesTheTextOut) {
 }
 
 TEST_F(InjectionTest, SlowEnterYieldsToKeys) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  paste();
   now.text_visible = true;
   ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
   now.keys.since = now.now;
@@ -270,15 +269,15 @@ TEST_F(InjectionTest, SlowEnterYieldsToKeys) {
   EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::InDoubt) << "Enter may have been taken";
 }
 
-TEST_F(InjectionTest, KeysGoToADialogAtOnce) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, KeysGoToDialogAtOnce) {
+  paste();
   now.keys.since = now.now;
   EXPECT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
   EXPECT_FALSE(injection.holds_keys());
 }
 
-TEST_F(InjectionTest, TextBehindADialogIsErasedBeforeHeldKeysFollow) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, TextBehindDialogIsErasedBeforeHeldKeysFollow) {
+  paste();
   now.text_visible = true;
   now.keys.since = now.now;
   ASSERT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
@@ -294,8 +293,8 @@ TEST_F(InjectionTest, TextBehindADialogIsErasedBeforeHeldKeysFollow) {
   EXPECT_FALSE(injection.holds_keys());
 }
 
-TEST_F(InjectionTest, KeysGoOnWhereTheTextCannotBeErased) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, KeysFollowTextThatCannotBeErased) {
+  paste();
   now.keys.since = now.now;
   EXPECT_EQ(after(kSlowTimeout - 1ms, State::Unknown), InjectionStep::Wait);
   EXPECT_TRUE(injection.holds_keys());
@@ -309,16 +308,15 @@ TEST_F(InjectionTest, KeysGoOnWhereTheTextCannotBeErased) {
   EXPECT_FALSE(injection.holds_keys());
 }
 
-TEST_F(InjectionTest, NothingIsTypedWhileKeysWait) {
+TEST_F(InjectionTest, NothingIsPastedWhileKeysAreHeld) {
   now.keys.since = now.now;
   EXPECT_EQ(after(10s, State::Idle), InjectionStep::Wait);
 }
 
-TEST_F(InjectionTest, LeavesEditedTextToUser) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, EditedTextIsLeftToUser) {
+  paste();
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
-  now.now += 1ms;
-  user_types();
+  user_types_after(1ms);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(after(1s, State::Typing), InjectionStep::Wait);
   user_enters();
   EXPECT_EQ(after(1s, State::Working), InjectionStep::Wait) << "the agent's record may show what was sent";
@@ -341,10 +339,9 @@ TEST_F(InjectionTest, EnterOfUserSendsTextUnchanged) {
 }
 
 TEST_F(InjectionTest, UnsentTextOfWorkingAgentIsNotInDoubt) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  paste();
   EXPECT_EQ(after(50ms, State::Typing), InjectionStep::Wait);
-  now.now += 1ms;
-  user_types();
+  user_types_after(1ms);
   now.composer_free = false;
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait) << "another turn";
   EXPECT_EQ(after(kShownTimeout + 1s, State::Working), InjectionStep::Wait);
@@ -355,8 +352,8 @@ TEST_F(InjectionTest, UnsentTextOfWorkingAgentIsNotInDoubt) {
   EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
 }
 
-TEST_F(InjectionTest, TextTypedBeforeIsNotOurs) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, EarlierDraftIsNotPastedText) {
+  paste();
   now.draft_matches = false;
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
   now.now += 1ms;
@@ -366,8 +363,7 @@ TEST_F(InjectionTest, TextTypedBeforeIsNotOurs) {
 }
 
 TEST_F(InjectionTest, TextReplacedAfterEnterIsInDoubt) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
+  paste_and_enter();
   EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Wait) << "it was not taken";
   user_types();
   EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Wait);
@@ -377,30 +373,27 @@ TEST_F(InjectionTest, TextReplacedAfterEnterIsInDoubt) {
 }
 
 TEST_F(InjectionTest, TypingAfterEnterSendsNothing) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
-  ASSERT_EQ(after(300ms, State::Typing), InjectionStep::Enter);
-  now.now += 1ms;
-  user_types();
+  paste_and_enter();
+  user_types_after(1ms);
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Delivered);
 }
 
 TEST_F(InjectionTest, ReportsThatUserRemovedText) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  paste();
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
-  now.now += 1ms;
-  user_types();
+  user_types_after(1ms);
   EXPECT_EQ(after(100ms, State::Idle), InjectionStep::Wait) << "a frame may be half drawn";
   EXPECT_EQ(after(kGoneTimeout, State::Idle), InjectionStep::Failed);
 }
 
 TEST_F(InjectionTest, DoesNotSubmitOtherText) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+  paste();
   now.draft_matches = false;  // unseen keys of the user were in the composer before the text
   EXPECT_EQ(after(10s, State::Typing), InjectionStep::Wait);
 }
 
-TEST_F(InjectionTest, NeverWritesTheTextTwice) {
-  ASSERT_EQ(after(0ms, State::Idle), InjectionStep::Paste);
+TEST_F(InjectionTest, TextIsPastedOnce) {
+  paste();
   EXPECT_EQ(after(1s, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(after(1s, State::Idle), InjectionStep::InDoubt) << "it is unknown whether the program took it";
 }

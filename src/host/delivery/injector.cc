@@ -155,9 +155,9 @@ const protocol::Receipt* Injector::evidence_for(const Delivery& delivery) {
 bool Injector::composer_matches(const View& view, const Delivery& delivery) {
   constexpr std::size_t kMinMatchBytes = 12;
   if (view.composer == nullptr || !*view.composer) return true;
-  const auto shown = commands::trimmed((*view.composer)->draft);
-  if (shown.starts_with("[Pasted") && shown.ends_with(']')) return true;
-  const auto draft = visible_characters(shown);
+  const auto text = commands::trimmed((*view.composer)->draft);
+  if (text.starts_with("[Pasted") && text.ends_with(']')) return true;
+  const auto draft = visible_characters(text);
   const auto pasted = visible_characters(delivery.pasted);
   std::size_t bytes = 0;
   for (const auto each : draft) bytes += each.size();

@@ -6,7 +6,7 @@
 namespace relay::host {
 namespace {
 
-constexpr std::size_t kMaxOutcomeBytes = 1'024;  // far more than any end needs that we can tell
+constexpr std::size_t kMaxOutcomeBytes = 1'024;  // far more than an outcome needs
 constexpr std::size_t kMaxLines = 4 * IntentLog::kMaxIntents;
 
 std::string encode_line(const std::string& delivery, const std::string& end) {

@@ -20,7 +20,7 @@ struct IntentLogTest : ::testing::Test {
   static protocol::Receipt delivered() { return {.status = ReceiptStatus::Delivered, .proof = "submitted"}; }
 };
 
-TEST_F(IntentLogTest, EachNoteIsFoundByTheNextOne) {
+TEST_F(IntentLogTest, IntentIsFoundByNextHost) {
   EXPECT_FALSE(opened().contains("d-1"));
   ASSERT_TRUE(opened().add("d-1"));
   ASSERT_TRUE(opened().add("d-2"));
@@ -75,7 +75,7 @@ TEST_F(IntentLogTest, FailedWriteLogsNothing) {
   EXPECT_FALSE(next.contains("d-2"));
 }
 
-TEST_F(IntentLogTest, KeepsABoundedNumberOfNotesInABoundedFile) {
+TEST_F(IntentLogTest, IntentsAndFileAreBounded) {
   auto intent = opened();
   std::size_t max_bytes = 0;
   for (std::size_t i = 0; i < 4 * IntentLog::kMaxIntents; ++i) {

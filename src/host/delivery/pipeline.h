@@ -43,7 +43,7 @@ struct PipelinePaths {
   std::vector<std::string> long_texts;  // path below project_root
 };
 
-/// What the pipeline knows of the agent when it delivers.
+/// The agent at the time of a delivery.
 struct PipelineView {
   SteadyTime now{};
   WallMs wall = 0;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <ranges>
-#include <tuple>
 
 #include "base/format.h"
+#include "host/delivery/delivery_rules.h"
 
 namespace relay::host {
 namespace {
@@ -17,45 +17,13 @@ using protocol::Priority;
 using protocol::ReceiptStatus;
 
 constexpr DeliveryMode kModeOrder[] = {DeliveryMode::Immediate, DeliveryMode::NextToolCall, DeliveryMode::NextMessage,
-                                     DeliveryMode::OnIdle, DeliveryMode::Manual};
+                                       DeliveryMode::OnIdle, DeliveryMode::Manual};
 constexpr Priority kPriorities[] = {Priority::Urgent, Priority::Normal};
-
-bool can_be_typed(DeliveryMode mode) { return mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate; }
-
-/// The native interface took nothing, or would present a message of the user as a peer's.
-bool must_be_typed(const Delivery& delivery, const adapters::ModeSupport& by) {
-  return delivery.typed_only || (delivery.as_user && by.as_peer && can_be_typed(delivery.mode));
-}
-
-/// A working agent can only be interrupted, so a mode that interrupts comes before one that needs an idle agent.
-bool precedes(Lane one, Lane other, State state) {
-  const auto rank = [&](Lane lane) {
-    const bool needs_idle = lane.mode != DeliveryMode::Immediate;
-    return std::tuple{state == State::Working && needs_idle, lane.priority != Priority::Urgent, needs_idle};
-  };
-  return rank(one) < rank(other);
-}
-
-/// Why a native delivery is not possible now; empty when it is.
-std::string_view native_block_reason(DeliveryTiming timing, State state, profiles::Blocker blocker) {
-  if (state == State::Unknown) return "it is not known to be ready";
-  if (state == State::Blocked) return profiles::reason_of(blocker);
-  const bool working = state == State::Working;
-  if (timing == DeliveryTiming::WhenIdle && working) return "the agent is working";
-  if (timing == DeliveryTiming::WhenWorking && !working) return "it is pending until the agent works";
-  return {};
-}
 
 constexpr std::string_view kFetched = "mcp";
 constexpr std::string_view kInInboxFile =
     "the program has no profile, so nothing is typed into it; it is in inbox.md ($AGENT_RELAY_INBOX)";
 constexpr std::string_view kSilentReason = "it does not wake the agent; it is delivered with the next message";
-
-/// The daemon holds messages of unsupported modes; this one was sent before the modes changed.
-std::string_view unsupported_reason(DeliveryMode mode) {
-  return mode == DeliveryMode::NextMessage ? "the agent takes no messages with its next prompt"
-                                           : "the agent takes no messages with its next tool call";
-}
 
 void take_earlier(std::optional<SteadyTime>& at, std::optional<SteadyTime> other) {
   if (other) at = at ? std::min(*at, *other) : *other;
@@ -135,26 +103,27 @@ std::optional<SteadyTime> DeliveryScheduler::check_proofs(const View& view) {
     const bool has_started = view.state == State::Working && view.since >= unproven.at;
     if (unproven.accepted && !has_transcript_ && has_started) {
       finish(unproven.delivery, {.status = ReceiptStatus::Delivered,
-                              .proof = "submitted",
-                              .reason = format("via {}; the agent started to work", unproven.via),
-                              .via = std::string{unproven.via},
-                              .evidence = "status working"});
+                                 .proof = "submitted",
+                                 .reason = format("via {}; the agent started to work", unproven.via),
+                                 .via = std::string{unproven.via},
+                                 .evidence = "status working"});
       return true;
     }
     const auto overdue_at = unproven.at + kProofTimeout;
     const auto doubt_at = std::max(unproven.at, view.since) + kProofLimit;
     const bool can_doubt = is_idle && !unproven.awaits_turn;
     if (can_doubt && view.now >= doubt_at) {
-      finish(unproven.delivery, {.status = ReceiptStatus::InDoubt,
-                              .reason = format("accepted via {}; no evidence that the model received it", unproven.via),
-                              .via = std::string{unproven.via}});
+      finish(unproven.delivery,
+             {.status = ReceiptStatus::InDoubt,
+              .reason = format("accepted via {}; no evidence that the model received it", unproven.via),
+              .via = std::string{unproven.via}});
       in_doubt_.push_back(std::move(unproven));
       if (in_doubt_.size() > kMaxUnproven) in_doubt_.pop_front();
       return true;
     }
     if (view.now >= overdue_at && unproven.accepted)
       defer(unproven.delivery, unproven.awaits_turn ? "the agent has it for its next turn"
-                                                   : "the agent accepted it; its transcript does not show it yet");
+                                                    : "the agent accepted it; its transcript does not show it yet");
     if (view.now < overdue_at) take_earlier(again, overdue_at);
     if (can_doubt) take_earlier(again, doubt_at);
     return false;
@@ -185,7 +154,7 @@ std::optional<SteadyTime> DeliveryScheduler::serve(Lane which, const View& view)
   const auto& by = view.can.by(mode);
   if (by.timing == DeliveryTiming::OnHook)
     return defer_all(mode == DeliveryMode::NextMessage ? "it is pending until the agent's next prompt"
-                                                      : "it is pending until the agent's next tool call");
+                                                       : "it is pending until the agent's next tool call");
   if (by.timing != DeliveryTiming::Never && !must_be_typed(from.front(), by)) return deliver_native(from, mode, view);
   if (!can_be_typed(mode)) return defer_all(unsupported_reason(mode));
   if (!view.can.terminal) return defer_all("it runs without a terminal, so nothing can be typed to it");
@@ -277,7 +246,8 @@ std::optional<SteadyTime> DeliveryScheduler::deliver_native(FairQueue& from, Del
     defer(delivery, "too many accepted deliveries are not shown yet");
     return std::nullopt;
   }
-  if (by.timing == DeliveryTiming::WhenIdle && mode != DeliveryMode::NextMessage) {  // each starts a turn, so one at a time
+  if (by.timing == DeliveryTiming::WhenIdle &&
+      mode != DeliveryMode::NextMessage) {  // each starts a turn, so one at a time
     const auto free_at = std::max(view.since + kIdleSettle, turn_started_by(mode));
     if (view.now < free_at) return free_at;
   }
@@ -355,8 +325,8 @@ void DeliveryScheduler::on_returned(const std::vector<std::string>& ids, std::st
     std::erase_if(in_doubt_, [&, key = doubtful->key](const UnprovenDelivery& each) {  // with the others in its text
       if (each.key != key) return false;
       finish(each.delivery, {.status = ReceiptStatus::Failed,
-                          .reason = format("its {} {}", each.via, what),
-                          .via = std::string{each.via}});
+                             .reason = format("its {} {}", each.via, what),
+                             .via = std::string{each.via}});
       return true;
     });
   }
@@ -405,7 +375,8 @@ void DeliveryScheduler::on_model_input(EvidenceMatcher& input, std::string_view 
   const auto finish_if_shown = [&](const UnprovenDelivery& unproven) {
     if (!input.matches(unproven.delivery.text)) return false;
     last_seen_ = now_;
-    finish(unproven.delivery, seen_receipt(unproven.via, via, id, format("via {}; its {} shows it", unproven.via, via)));
+    finish(unproven.delivery,
+           seen_receipt(unproven.via, via, id, format("via {}; its {} shows it", unproven.via, via)));
     return true;
   };
   while (std::erase_if(unproven_, finish_if_shown) + std::erase_if(in_doubt_, finish_if_shown) > 0) {}
@@ -462,9 +433,9 @@ void DeliveryScheduler::on_agent_exit() {
   on_fetched();
   for (const auto& unproven : unproven_)
     finish(unproven.delivery,
-        {.status = ReceiptStatus::InDoubt,
-         .reason = format("accepted via {}; the agent ended before its transcript showed it", unproven.via),
-         .via = std::string{unproven.via}});
+           {.status = ReceiptStatus::InDoubt,
+            .reason = format("accepted via {}; the agent ended before its transcript showed it", unproven.via),
+            .via = std::string{unproven.via}});
   unproven_.clear();
 }
 

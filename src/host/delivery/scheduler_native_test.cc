@@ -44,7 +44,7 @@ TEST_F(NativeDeliveryTest, NativeDeliveryIsDeliveredWhenTranscriptShowsIt) {
   receive("b");
   (void)take_steps();
   after(1s, State::Idle);
-  EXPECT_TRUE(intent.contains("a")) << "noted before it is on_accepted over";
+  EXPECT_TRUE(intent.contains("a")) << "logged before the delivery";
   EXPECT_EQ(take_steps(), Lines{"native text of a"});
   on_accepted({});
   EXPECT_EQ(take_steps(), Lines{"a accepted written: accepted via inbox"});
@@ -86,9 +86,7 @@ TEST_F(NativeDeliveryTest, DialogBlocksNativeDeliveryAndDraftDoesNot) {
 TEST_F(NativeDeliveryTest, WithoutTranscriptStartOfWorkIsProof) {
   support(DeliveryMode::OnIdle, DeliveryTiming::WhenIdle, "inbox");
   view.can.output = {};
-  receive("a");
-  after(1s, State::Idle);
-  on_accepted({});
+  deliver_natively("a");
   EXPECT_EQ(take_steps(), (Lines{"a accepted", "native text of a", "a accepted written: accepted via inbox"}));
   after(1s, State::Working);
   EXPECT_EQ(take_steps(), Lines{"a delivered submitted: via inbox; the agent started to work"});
@@ -106,9 +104,7 @@ TEST_F(NativeDeliveryTest, RefusedNativeDeliveryIsTyped) {
 
 TEST_F(NativeDeliveryTest, ReturnedDeliveryIsTypedOnce) {
   support(DeliveryMode::OnIdle, DeliveryTiming::Anytime, "queue");
-  receive("a");
-  after(1s, State::Idle);
-  on_accepted({});
+  deliver_natively("a");
   (void)take_steps();
   support(DeliveryMode::OnIdle, DeliveryTiming::Never, {});
   scheduler.on_returned({"a"}, "its turn was interrupted");
@@ -140,9 +136,7 @@ TEST_F(NativeDeliveryTest, ReturnedDeliveriesKeepTheirOrder) {
 
 TEST_F(NativeDeliveryTest, DoubtfulDeliveryFailsWhenReturned) {
   support(DeliveryMode::OnIdle, DeliveryTiming::Anytime, "queue");
-  receive("a");
-  after(1s, State::Idle);
-  on_accepted({});
+  deliver_natively("a");
   for (int i = 0; i < 3; ++i) after(kProofLimit, State::Idle);
   (void)take_steps();
   scheduler.on_returned({"a"}, "its turn was interrupted");
@@ -244,9 +238,7 @@ TEST_F(NativeDeliveryTest, NativeInterfaceIsNotFlooded) {
 
 TEST_F(NativeDeliveryTest, LateEvidenceEndsDoubt) {
   support(DeliveryMode::OnIdle, DeliveryTiming::WhenIdle, "inbox");
-  receive("a");
-  after(1s, State::Idle);
-  on_accepted({});
+  deliver_natively("a");
   after(kProofLimit, State::Idle);
   EXPECT_EQ(take_steps().back(), "a in_doubt: accepted via inbox; no evidence that the model received it");
   after(1h, State::Working);
@@ -258,9 +250,7 @@ TEST_F(NativeDeliveryTest, LateEvidenceEndsDoubt) {
 
 TEST_F(NativeDeliveryTest, UnshownDeliveryIsReportedThenInDoubt) {
   support(DeliveryMode::OnIdle, DeliveryTiming::WhenIdle, "inbox");
-  receive("a");
-  after(1s, State::Idle);
-  on_accepted({});
+  deliver_natively("a");
   (void)take_steps();
   after(kProofTimeout, State::Idle);
   EXPECT_EQ(take_steps(), Lines{"a deferred: the agent accepted it; its transcript does not show it yet"});

@@ -32,9 +32,7 @@ TEST_F(SilentDeliveryTest, UserMessageIsNotBundledWithPeerMessage) {
 TEST_F(SilentDeliveryTest, SilentDeliveryFailsWithReturnedText) {
   support(DeliveryMode::OnIdle, DeliveryTiming::Anytime, "queue");
   receive_silent("q");
-  receive("a");
-  after(1s, State::Idle);
-  on_accepted({});
+  deliver_natively("a");
   for (int i = 0; i < 3; ++i) after(kProofLimit, State::Idle);
   (void)take_steps();
   scheduler.on_returned({"a"}, "its turn was interrupted");

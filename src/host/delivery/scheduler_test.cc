@@ -237,9 +237,7 @@ TEST_F(SchedulerTest, ExpiredDeliveryIsNotDelivered) {
 TEST_F(SchedulerTest, PauseHoldsNewDeliveries) {
   support(DeliveryMode::OnIdle, DeliveryTiming::WhenIdle, "inbox");
   support(DeliveryMode::NextMessage, DeliveryTiming::OnHook, "hook");
-  receive("a");
-  after(1s, State::Idle);
-  on_accepted({});
+  deliver_natively("a");
   scheduler.pause("paused by the user: lunch");
   receive("b");
   receive("c", DeliveryMode::NextMessage);

@@ -69,9 +69,7 @@ TEST_F(UserMessageTest, UrgentPeerMessagePrecedesPendingUserMessage) {
 TEST_F(UserMessageTest, UserMessageIsHeldWhilePeerTurnStarts) {
   support(DeliveryMode::OnIdle, DeliveryTiming::WhenIdle, "inbox");
   view.can.by(DeliveryMode::OnIdle).as_peer = true;
-  receive("a");
-  after(1s, State::Idle);
-  on_accepted({});
+  deliver_natively("a");
   receive_from_user("u");
   (void)take_steps();
   after(10ms, State::Idle);

@@ -60,7 +60,7 @@ TEST_F(DialogAnswerTest, MarkMovesOneStepAtATime) {
   EXPECT_EQ(step(up, dialog_marked(2)), DialogAnswer::Step::Up);
 }
 
-TEST_F(DialogAnswerTest, AnotherDialogOrNoneIsNeverAnswered) {
+TEST_F(DialogAnswerTest, OtherDialogIsNeverAnswered) {
   DialogAnswer changed{dialog_marked(0), 0, DialogKeys::Cursor, kGap, kStart};
   EXPECT_EQ(step(changed, dialog_marked(0, "run rm?")), DialogAnswer::Step::Failed);
   DialogAnswer vanished{dialog_marked(0), 0, DialogKeys::Cursor, kGap, kStart};

@@ -24,7 +24,7 @@ PromptAnswer reply(PromptAnswer::Decision decision, std::vector<std::string> ans
   return {.decision = decision, .answers = std::move(answers)};
 }
 
-TEST(Dialog, IsTheSameWhereverItsMarkStandsAndHoweverItsColumnsAreFilled) {
+TEST(Dialog, MarkAndPaddingDoNotChangeDialog) {
   auto moved = make_findings();
   moved.permission->choices[0].marked = false;
   moved.permission->choices[1].marked = true;
@@ -33,7 +33,7 @@ TEST(Dialog, IsTheSameWhereverItsMarkStandsAndHoweverItsColumnsAreFilled) {
   EXPECT_EQ(dialog_in(moved)->marked(), 1U);
 }
 
-TEST(Dialog, DiffersWithAnyText) {
+TEST(Dialog, AnyTextChangesDialog) {
   auto other = make_findings();
   other.permission->body += "\nand rm -rf /";
   EXPECT_NE(dialog_in(make_findings())->whole, dialog_in(other)->whole);
@@ -47,7 +47,7 @@ TEST(Dialog, DiffersWithAnyText) {
   EXPECT_FALSE(dialog_in({}));
 }
 
-TEST(Dialog, CanBePressedOnlyWhereEachAnswerHasOneChoice) {
+TEST(Dialog, KeysNeedOneChoicePerAnswer) {
   EXPECT_TRUE(can_press(*dialog_in(make_findings()), DialogKeys::Cursor));
   EXPECT_FALSE(can_press(*dialog_in(make_findings()), DialogKeys::None));
   EXPECT_FALSE(can_press(*dialog_in(make_findings()), DialogKeys::Letter)) << "not every choice has a key";

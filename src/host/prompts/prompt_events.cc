@@ -67,8 +67,8 @@ events::Event make_question(const adapters::Prompt& prompt, std::string request)
   requested.question = truncated(requested.question.empty() ? prompt.summary : requested.question, kMaxTextBytes);
   if (prompt.questions.size() == 1 && !prompt.questions.front().choices.empty()) {
     const auto& choices = prompt.questions.front().choices;
-    const auto shown = std::min(choices.size(), kMaxOptions);
-    requested.options.emplace(choices.begin(), choices.begin() + static_cast<std::ptrdiff_t>(shown));
+    const auto count = std::min(choices.size(), kMaxOptions);
+    requested.options.emplace(choices.begin(), choices.begin() + static_cast<std::ptrdiff_t>(count));
   }
   return requested;
 }

@@ -44,15 +44,6 @@ TEST_F(PromptTrackerTest, ResolutionNamesResolver) {
 }
 
 TEST_F(PromptTrackerTest, TranscriptShowsAnswerOfUser) {
-  const auto start_call = [&](std::string id, const char* tool) {
-    EXPECT_TRUE(
-        tracker.on_event(events::ItemStarted{.item_id = std::move(id), .metadata = json::object{{"tool", tool}}}, 1)
-            .empty());
-  };
-  const auto end_call = [&](std::string id, bool failed) {
-    return lines(tracker.on_event(
-        events::ItemCompleted{.item_id = std::move(id), .result = json::object{{"failed", failed}}}, 1));
-  };
   start_call("c1", "Bash");
   start_call("r1", "Read");
   (void)tracker.on_prompt(bash("p1"));
@@ -70,7 +61,7 @@ TEST_F(PromptTrackerTest, TranscriptShowsAnswerOfUser) {
 }
 
 TEST_F(PromptTrackerTest, ExitIsNoDenial) {
-  (void)tracker.on_event(events::ItemStarted{.item_id = "c1", .metadata = json::object{{"tool", "Bash"}}}, 1);
+  start_call("c1", "Bash");
   (void)tracker.on_prompt(bash("p1"));
   EXPECT_TRUE(close("p1", {.by = "user"}).empty());
   const json::object ended{{"failed", true}, {"reason", "the agent has ended"}};
@@ -100,7 +91,7 @@ TEST_F(PromptTrackerTest, WorkingAgentApprovesOnlyWhileOwnCallRuns) {
   advance(PromptTracker::kOutcomeTimeout);
   EXPECT_NE(update(State::Working)[0].find(R"("resolution":"withdrawn")"), std::string::npos)
       << "perhaps a subagent's call";
-  (void)tracker.on_event(events::ItemStarted{.item_id = "c1", .metadata = json::object{{"tool", "Bash"}}}, 1);
+  start_call("c1", "Bash");
   (void)tracker.on_prompt(bash("p2"));
   EXPECT_TRUE(close("p2", {.by = "user"}).empty());
   advance(PromptTracker::kOutcomeTimeout);
@@ -135,18 +126,8 @@ TEST_F(PromptTrackerTest, TimeoutIsNoDenialByUser) {
 }
 
 TEST_F(PromptTrackerTest, CallsOfOneToolHaveOwnAnswers) {
-  const auto start_call = [&](std::string id, const char* command) {
-    (void)tracker.on_event(
-        events::ItemStarted{.item_id = std::move(id),
-                            .metadata = json::object{{"tool", "Bash"}, {"input", json::object{{"command", command}}}}},
-        1);
-  };
-  const auto end_call = [&](std::string id, bool failed) {
-    return lines(tracker.on_event(
-        events::ItemCompleted{.item_id = std::move(id), .result = json::object{{"failed", failed}}}, 1));
-  };
-  start_call("c1", "make");
-  start_call("c2", "make clean");
+  start_call("c1", "Bash", "make");
+  start_call("c2", "Bash", "make clean");
   (void)tracker.on_prompt(bash("p1"));
   EXPECT_TRUE(close("p1", {.by = "user"}).empty());
   EXPECT_TRUE(end_call("c2", true).empty()) << "the other call was denied";

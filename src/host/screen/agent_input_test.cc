@@ -19,7 +19,7 @@ struct AgentInputTest : ::testing::Test {
   }
 };
 
-TEST_F(AgentInputTest, EnterIsEnterThoughEscapeWasPressedBefore) {
+TEST_F(AgentInputTest, EnterAfterEscapeIsEnter) {
   input.on_user_input("\x1b", kAdjectives);
   expect(kAdjectives, kNever);
   input.on_user_input("\r", kLater);
@@ -74,7 +74,7 @@ struct HoldingInputTest : ::testing::Test {
   }
 };
 
-TEST_F(HoldingInputTest, HeldKeysFollowOurTextAndCountThen) {
+TEST_F(HoldingInputTest, HeldKeysFollowInjectedTextAndCountThen) {
   input.on_user_input("a", kAdjectives);
   input.on_user_input("b", kAdjectives + 10ms);
   input.write("\r");
@@ -99,7 +99,7 @@ TEST_F(HoldingInputTest, TerminalReplyIsNotHeld) {
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
 }
 
-TEST_F(HoldingInputTest, KeysAreNotHeldForEver) {
+TEST_F(HoldingInputTest, HeldKeysAreReleasedAfterTimeout) {
   input.on_user_input("a", kAdjectives);
   EXPECT_EQ(input.due(), kAdjectives + kMaxHeld);
   EXPECT_FALSE(input.hold(KeyHold::All, kAdjectives + kMaxHeld - 1ms));
@@ -141,7 +141,7 @@ struct DialogInputTest : HoldingInputTest {
   }
 };
 
-TEST_F(DialogInputTest, EnterPressedBeforeTheDialogDoesNotApproveIt) {
+TEST_F(DialogInputTest, EnterPressedBeforeDialogDoesNotApproveIt) {
   input.on_user_input("yes", kAdjectives);
   input.on_user_input("\r", kAdjectives + 50ms);
   open();
@@ -154,7 +154,7 @@ TEST_F(DialogInputTest, EnterPressedBeforeTheDialogDoesNotApproveIt) {
   EXPECT_FALSE(input.overtaken());
 }
 
-TEST_F(DialogInputTest, KeysPressedAfterTheDialogWasDrawnReachItAtOnce) {
+TEST_F(DialogInputTest, KeysPressedAfterDialogWasDrawnReachItAtOnce) {
   input.on_user_input("draft", kAdjectives);
   open();
   for (const auto* key : {"\x1b[B", "\x03", "\r"}) {
@@ -168,7 +168,7 @@ TEST_F(DialogInputTest, KeysPressedAfterTheDialogWasDrawnReachItAtOnce) {
   EXPECT_EQ(program.taken, "draft");
 }
 
-TEST_F(DialogInputTest, AnotherDialogRightBehindTheFirstGetsNoHeldKeys) {
+TEST_F(DialogInputTest, SecondDialogGetsNoHeldKeys) {
   input.on_user_input("\r", kAdjectives);
   open();
   EXPECT_FALSE(input.hold(KeyHold::None, kClosed));
@@ -208,7 +208,7 @@ TEST_F(DialogInputTest, SuspectedDialogKeepsBound) {
   EXPECT_EQ(program.taken, "na\r");
 }
 
-TEST_F(DialogInputTest, NothingHeldFollowsWhileAFrameIsDrawn) {
+TEST_F(DialogInputTest, HeldKeysAreNotReleasedDuringFrame) {
   input.on_user_input("yes", kAdjectives);
   input.on_user_input("\r", kAdjectives + 1ms);
   input.hold(KeyHold::None, kAdjectives + 2ms);
@@ -233,7 +233,7 @@ TEST_F(DialogInputTest, FrameKeepsHoldOfKeys) {
   EXPECT_EQ(program.taken, "a");
 }
 
-TEST_F(DialogInputTest, KeysPressedBeforeADialogWasRecognisedAndAfterItWasDrawnReachIt) {
+TEST_F(DialogInputTest, KeysPressedBetweenDrawingAndRecognitionReachDialog) {
   input.on_user_input("mine", kAdjectives);
   input.hold(KeyHold::Frame, kAdjectives + 100ms);
   input.on_user_input("\x1b[B", kAdjectives + 300ms);
@@ -256,7 +256,7 @@ TEST_F(DialogInputTest, EscapeBeforeRecognitionReachesDialog) {
   EXPECT_FALSE(input.overtaken());
 }
 
-TEST_F(DialogInputTest, SequenceBegunBeforeLateDialogStaysWhole) {
+TEST_F(DialogInputTest, SequenceStartedBeforeLateDialogStaysWhole) {
   input.on_user_input("x\x1b[", kAdjectives);
   input.hold(KeyHold::Frame, kAdjectives + 1ms);
   input.on_user_input("1;5Dn", kAdjectives + 2ms);
@@ -266,7 +266,7 @@ TEST_F(DialogInputTest, SequenceBegunBeforeLateDialogStaysWhole) {
   EXPECT_EQ(program.taken, "nx\x1b[1;5D");
 }
 
-TEST(KeyHold, KeysAreNotReleasedIntoUndescribedDialog) {
+TEST(KeyHold, KeysAreNotReleasedIntoUnknownDialog) {
   using profiles::Blocker, profiles::State;
   EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::Dialog}), KeyHold::Earlier);
   EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::UnknownScreen}), KeyHold::Earlier);
@@ -274,7 +274,7 @@ TEST(KeyHold, KeysAreNotReleasedIntoUndescribedDialog) {
       << "the frame may be a dialog's";
 }
 
-TEST(KeyHold, NothingIsHeldForEverWithoutADialog) {
+TEST(KeyHold, KeysAreReleasedWithoutDialog) {
   using profiles::Blocker, profiles::State;
   EXPECT_EQ(key_hold({.state = State::Blocked, .blocker = Blocker::Silent}), KeyHold::EarlierBounded);
   EXPECT_EQ(key_hold({.state = State::Typing, .message_unsent = true}), KeyHold::All);
@@ -301,7 +301,7 @@ TEST_F(DialogInputTest, SequenceCutByDialogStaysWhole) {
     }
 }
 
-TEST_F(DialogInputTest, SequenceBegunInDialogEndsThere) {
+TEST_F(DialogInputTest, SequenceStartedInDialogEndsThere) {
   input.on_user_input("x", kAdjectives);
   open();
   input.on_user_input("\x1b[", kClosed - 1ms);

@@ -8,7 +8,7 @@ namespace {
 /// Plain, and as in the kitty protocol.
 constexpr std::string_view kCancels[] = {"\x1b", "\x03", "\x04", "\x1b[27u", "\x1b[99;5u", "\x1b[100;5u"};
 
-bool begins_with_enter(std::string_view bytes) { return bytes.starts_with('\r') || bytes.starts_with('\n'); }
+bool starts_with_enter(std::string_view bytes) { return bytes.starts_with('\r') || bytes.starts_with('\n'); }
 
 }  // namespace
 
@@ -16,7 +16,7 @@ void HeldInput::add(std::string_view bytes, SteadyTime now) {
   if (bytes.empty()) return;
   if (!since_) since_ = now;
   bytes_ += bytes.size();
-  const bool enter_apart = begins_with_enter(bytes) && (!chunks_.empty() || must_delay(bytes, now));
+  const bool enter_apart = starts_with_enter(bytes) && (!chunks_.empty() || must_delay(bytes, now));
   chunks_.push_back({std::string{bytes}, now, enter_apart});
 }
 
@@ -27,7 +27,7 @@ void HeldInput::extend(std::string_view bytes) {
 }
 
 bool HeldInput::must_delay(std::string_view bytes, SteadyTime now) const {
-  return begins_with_enter(bytes) && taken_ && now < *taken_ + kEnterGap;
+  return starts_with_enter(bytes) && taken_ && now < *taken_ + kEnterGap;
 }
 
 void HeldInput::classify(const std::vector<terminal::InputEvent>& pieces) {

@@ -19,7 +19,7 @@ struct HeldInputTest : ::testing::Test {
   }
 };
 
-TEST_F(HeldInputTest, KeysLeaveInTheirOrder) {
+TEST_F(HeldInputTest, KeysLeaveInOrder) {
   for (const auto* key : {"h", "e", "l", "l", "o", " \x1b[D"}) type(key);
   EXPECT_EQ(held.keys_since(), kFirstKeyAt);
   EXPECT_EQ(held.take(kFirstKeyAt + 1s), "hello \x1b[D");
@@ -39,7 +39,7 @@ TEST_F(HeldInputTest, SeparateEnterStaysEnter) {
   EXPECT_TRUE(held.empty());
 }
 
-TEST_F(HeldInputTest, EnterBehindReleasedKeysWaits) {
+TEST_F(HeldInputTest, EnterAfterReleasedKeysIsDelayed) {
   type("hello");
   EXPECT_EQ(held.take(kFirstKeyAt), "hello");
   EXPECT_TRUE(held.must_delay("\r", kFirstKeyAt + 5ms));

@@ -9,7 +9,7 @@ using profiles::State;
 
 SteadyTime at(std::int64_t ms) { return SteadyTime{Millis{ms}}; }
 
-TEST(StateSince, AgentThatJustBeganToWorkIsNotWorkingForAsLongAsItsScreenWasIdle) {
+TEST(StateSince, NewStateDoesNotInheritTimeOfScreen) {
   StateSince state;
   state.update(State::Unknown, at(1'000));
   state.update(State::Idle, at(5'000));

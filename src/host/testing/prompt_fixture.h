@@ -48,6 +48,17 @@ struct PromptFixture : ::testing::Test {
   Lines close(const std::string& prompt, PromptOutcome end, std::optional<AnswerRecord> answered = {}) {
     return lines(tracker.on_closed(prompt, end, answered, now));
   }
+  /// A call starts, with that command; empty: none is known.
+  void start_call(std::string id, const char* tool, const std::string& command = {}) {
+    json::object metadata{{"tool", tool}};
+    if (!command.empty()) metadata["input"] = json::object{{"command", command}};
+    EXPECT_TRUE(
+        tracker.on_event(events::ItemStarted{.item_id = std::move(id), .metadata = std::move(metadata)}, 1).empty());
+  }
+  Lines end_call(std::string id, bool failed) {
+    return lines(tracker.on_event(
+        events::ItemCompleted{.item_id = std::move(id), .result = json::object{{"failed", failed}}}, 1));
+  }
   void advance(Millis time) { now.steady += time, now.wall += time.count(); }
 };
 

@@ -98,6 +98,12 @@ struct SchedulerFixture : ::testing::Test, InjectionQueue, adapters::DeliveryTar
     view.state = state;
     (void)scheduler.deliver(view);
   }
+  /// The native interface accepts it.
+  void deliver_natively(const std::string& id) {
+    receive(id);
+    after(1s, State::Idle);
+    on_accepted({});
+  }
   void report_input(std::string_view text, std::string_view via, std::string_view id) {
     EvidenceMatcher input{text};
     scheduler.on_model_input(input, via, id);
