@@ -12,7 +12,7 @@ using protocol::MessageType;
 
 namespace {
 
-std::string text_in(std::string_view payload, std::string_view name) {
+std::string member_of(std::string_view payload, std::string_view name) {
   const auto object = parse_json_object(payload);
   return object ? string_member(*object, name).value_or("") : std::string{};
 }
@@ -29,17 +29,17 @@ Result<void> ControlSocket::listen(net::Network& network, const std::string& pat
 
 void ControlSocket::close() {
   listener_.reset();
-  for (auto& [id, visitor] : clients_) visitor.connection->close(net::Drain::Yes);
+  for (auto& [id, client] : clients_) client.connection->close(net::Drain::Yes);
   clients_.clear();
 }
 
 void ControlSocket::accept(std::unique_ptr<net::Stream> stream) {
   const ConnectionId id{++last_id_};
-  auto& visitor = clients_[id];
-  visitor.origin = origin_of_(stream->peer());
+  auto& client = clients_[id];
+  client.origin = origin_of_(stream->peer());
   ConnectionOwner& owner = *this;
-  visitor.connection = std::make_unique<FrameConnection>(id, std::move(stream), owner);
-  visitor.connection->start();
+  client.connection = std::make_unique<FrameConnection>(id, std::move(stream), owner);
+  client.connection->start();
   restart_idle_timeout(id);
 }
 
@@ -54,8 +54,8 @@ void ControlSocket::on_frame(ConnectionId from, std::string_view body) {
   restart_idle_timeout(from);
   const auto envelope = protocol::parse_envelope(body);
   if (envelope) return handle(from, *envelope);
-  const bool may_go_on = is(envelope.error(), protocol::Errc::UnknownType);
-  send_error(from, envelope.error().message(), may_go_on ? net::Drain::No : net::Drain::Yes);
+  const bool may_continue = is(envelope.error(), protocol::Errc::UnknownType);
+  send_error(from, envelope.error().message(), may_continue ? net::Drain::No : net::Drain::Yes);
 }
 
 void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope) {
@@ -63,12 +63,12 @@ void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope
     case MessageType::WorkspaceList: return respond(from, std::string{envelope.id}, {});
     case MessageType::Status:
       return respond_with(from, MessageType::StatusResponse, envelope.id,
-                          handler_.describe_daemon(text_in(envelope.payload, "root")));
+                          handler_.describe_daemon(member_of(envelope.payload, "root")));
     case MessageType::Control:
-      if (text_in(envelope.payload, "action") != "reload")
-        return send_error(from, "the daemon's own socket knows one action: reload", net::Drain::No);
+      if (member_of(envelope.payload, "action") != "reload")
+        return send_error(from, "the daemon's control socket has one action: reload", net::Drain::No);
       return respond_with(from, MessageType::ControlResult, envelope.id,
-                          reload(from, text_in(envelope.payload, "root")));
+                          reload(from, member_of(envelope.payload, "root")));
     case MessageType::Shutdown: {
       const auto allowed = check_user(from, "end the daemon");
       respond(from, std::string{envelope.id}, allowed);
@@ -84,9 +84,9 @@ void ControlSocket::handle(ConnectionId from, const protocol::Envelope& envelope
       if (auto allowed = check_user(from, "close a workspace"); !allowed) return done(std::move(allowed));
       return handler_.close_workspace(*request, std::move(done));
     }
-    default:  // the table of types is long and all others are alike here
+    default:  // every other type gets the same response
       return send_error(from,
-                        format("{} is not understood here: this is the daemon's own socket; agents connect to their "
+                        format("{} is not supported here: this is the daemon's control socket; agents connect to their "
                                "workspace's relay.sock",
                                protocol::name_of(envelope.type)),
                         net::Drain::No);
@@ -100,9 +100,9 @@ Result<void> ControlSocket::check_user(ConnectionId from, std::string_view actio
 }
 
 std::string ControlSocket::reload(ConnectionId from, const std::string& root) {
-  const auto allowed = check_user(from, "have the daemon load its configuration again");
+  const auto allowed = check_user(from, "make the daemon reload its configuration");
   if (allowed) return handler_.reload(root);
-  log::warn("a request was refused", {{"reason", allowed.error().message()}});
+  log::warn("request refused", {{"reason", allowed.error().message()}});
   text::JsonWriter refused;
   refused.field("success", false)
       .field("error", allowed.error().message())
@@ -117,7 +117,7 @@ OnDone ControlSocket::respond_later(ConnectionId to, std::string_view request_id
 }
 
 void ControlSocket::respond(ConnectionId to, const std::string& request_id, const Result<void>& outcome) {
-  if (!outcome) log::warn("a request was refused", {{"reason", outcome.error().message()}});
+  if (!outcome) log::warn("request refused", {{"reason", outcome.error().message()}});
   respond_with(to, MessageType::WorkspaceResponse, request_id, handler_.describe_workspaces(outcome));
 }
 
@@ -127,7 +127,7 @@ void ControlSocket::respond_with(ConnectionId to, MessageType type, std::string_
                {.type = type, .id = std::string{request_id}, .ts = loop_.now().wall, .payload = std::string{payload}}));
 }
 
-/// `end` is Yes when the conversation cannot go on.
+/// `end` is Yes when the connection cannot continue.
 void ControlSocket::send_error(ConnectionId to, std::string_view message, net::Drain end) {
   const bool fatal = end == net::Drain::Yes;
   const std::string payload = protocol::write_error(protocol::ErrorCode::BadRequest, message,
@@ -146,7 +146,7 @@ void ControlSocket::send(ConnectionId to, std::string_view body) {
   const auto found = clients_.find(to);
   if (found == clients_.end()) return;
   if (found->second.connection->bytes_waiting() <= kMaxControlOutputBytes) return found->second.connection->send(body);
-  found->second.connection->close(net::Drain::No);  // asks and asks, and never reads
+  found->second.connection->close(net::Drain::No);  // sends requests and never reads the responses
   destroy_later(to);
 }
 
@@ -154,7 +154,7 @@ void ControlSocket::on_bad_stream(ConnectionId from, std::string_view reason) {
   send_error(from, reason, net::Drain::Yes);
 }
 
-void ControlSocket::on_gone(ConnectionId who, const std::string&) { destroy_later(who); }
+void ControlSocket::on_closed(ConnectionId id, const std::string&) { destroy_later(id); }
 
 void ControlSocket::destroy_later(ConnectionId id) {
   const auto found = clients_.find(id);

@@ -1,10 +1,10 @@
 /// The daemon's control socket: opens, closes and lists workspaces, reports the daemon's state, reloads the
-/// configuration and shuts down. The usual framing, no handshake.
+/// configuration and shuts down. Frames as on every socket of the relay, without a handshake.
 ///
 /// WORKSPACE_CLOSE, SHUTDOWN and CONTROL are the user's: a process inside an agent, or one that cannot be identified,
-/// is refused. Every request gets one response with the request's envelope id: STATUS_RESPONSE to STATUS,
-/// CONTROL_RESULT to CONTROL, else WORKSPACE_RESPONSE. An idle connection is closed after kControlIdleTimeout, so that
-/// half a frame cannot stay here.
+/// is refused. Every request gets one response with its envelope id: STATUS_RESPONSE to STATUS,
+/// CONTROL_RESULT to CONTROL, else WORKSPACE_RESPONSE. An idle connection is closed after kControlIdleTimeout, so
+/// an incomplete frame does not stay.
 /// Ownership: owns its listener and connections; borrows the handler, which outlives it. Threading: loop thread only.
 #pragma once
 
@@ -67,7 +67,7 @@ class ControlSocket final : private ConnectionOwner {
   void on_frame(ConnectionId from, std::string_view body) override;
   void on_bad_stream(ConnectionId from, std::string_view reason) override;
   void on_written(ConnectionId, std::size_t) override {}
-  void on_gone(ConnectionId who, const std::string& reason) override;
+  void on_closed(ConnectionId id, const std::string& reason) override;
 
   void accept(std::unique_ptr<net::Stream> stream);
   void handle(ConnectionId from, const protocol::Envelope& envelope);

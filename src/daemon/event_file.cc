@@ -44,8 +44,7 @@ Numbered numbered(std::string_view line) {
           integer_member(*event, "_ts").value_or(0)};
 }
 
-/// How much of a file is whole lines, and what the first and the last of them are. Nothing for a file that is not
-/// there.
+/// The whole lines of a file: their bytes, the first and the last. Empty for a missing file.
 struct WholeLines {
   std::uint64_t bytes = 0;
   Numbered first, last;
@@ -54,16 +53,16 @@ Result<WholeLines> whole_lines(const std::string& path) {
   const UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
   if (!file) return errno == ENOENT ? Result<WholeLines>{WholeLines{}} : fail_errno("cannot open " + path);
   struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return fail_errno("cannot look at " + path);
+  if (::fstat(file.get(), &status) != 0) return fail_errno("cannot stat " + path);
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const auto from = size > kMaxLineBytes ? size - kMaxLineBytes : 0;
   const auto tail = RELAY_TRY(read_at(file.get(), from, size - from));
   const auto end = tail.rfind('\n');
   if (end == std::string::npos) return WholeLines{};
-  const auto begin = end == 0 ? 0 : tail.rfind('\n', end - 1) + 1;  // none before it: at 0
+  const auto last = end == 0 ? 0 : tail.rfind('\n', end - 1) + 1;  // none before it: at 0
   const auto head = RELAY_TRY(read_at(file.get(), 0, std::min(size, kMaxLineBytes)));
   return WholeLines{from + end + 1, numbered(std::string_view{head}.substr(0, head.find('\n'))),
-                    numbered(std::string_view{tail}.substr(begin, end - begin))};
+                    numbered(std::string_view{tail}.substr(last, end - last))};
 }
 
 Result<void> write_all(int fd, std::string_view text) {
@@ -81,7 +80,7 @@ Result<void> write_all(int fd, std::string_view text) {
 Result<void> EventFile::open_at(std::uint64_t bytes) {
   file_ = UniqueFd{::open(path().c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)};
   if (!file_) return fail_errno("cannot open " + path());
-  if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) return fail_errno("cannot cut " + path());
+  if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) return fail_errno("cannot truncate " + path());
   bytes_ = bytes;
   return {};
 }
@@ -122,7 +121,7 @@ Result<void> EventFile::append(const std::vector<records::EncodedEvent>& events,
 Result<void> EventFile::rotate() {
   auto name = format("{}/events-{:012}.jsonl", directory_, first_);
   for (int n = 2; fs::exists(name); ++n) name = format("{}/events-{:012}-{}.jsonl", directory_, first_, n);
-  if (::rename(path().c_str(), name.c_str()) != 0) return fail_errno("cannot set aside " + path());
+  if (::rename(path().c_str(), name.c_str()) != 0) return fail_errno("cannot rotate " + path());
   first_ = 0;
   return open_at(0);
 }

@@ -44,7 +44,7 @@ struct EventFileTest : ::testing::Test {
 
 using Names = std::vector<std::string>;
 
-TEST_F(EventFileTest, GoesOnWhereItWas) {
+TEST_F(EventFileTest, ContinuesAfterTheLastEvent) {
   {
     EventFile file{directory};
     EXPECT_EQ(file.open(0).value(), 0u);
@@ -59,7 +59,7 @@ TEST_F(EventFileTest, GoesOnWhereItWas) {
   EXPECT_EQ(status.st_mode & 0777, 0600U);
 }
 
-TEST_F(EventFileTest, ATornLastLineIsCutOff) {
+TEST_F(EventFileTest, TornLastLineIsCutOff) {
   for (const auto* torn : {R"({"_seq":2,"_t)", "{", "\xff\xfe"}) {
     write("{\"_seq\":1,\"_ts\":5}\n" + std::string{torn});
     EventFile file{directory};
@@ -72,14 +72,14 @@ TEST_F(EventFileTest, ATornLastLineIsCutOff) {
   EXPECT_EQ(text(), "");
 }
 
-TEST_F(EventFileTest, OneOfAnotherStoreIsSetAside) {
+TEST_F(EventFileTest, FileOfAnotherStoreIsRotated) {
   write("{\"_seq\":41,\"_ts\":5}\n{\"_seq\":42,\"_ts\":5}\n");
   EventFile file{directory};
   EXPECT_EQ(file.open(7).value(), 0u);
   EXPECT_EQ(files(), (Names{"events-000000000041.jsonl", "events.jsonl"}));
 }
 
-TEST_F(EventFileTest, WhatIsNoLogOfOursIsSetAside) {
+TEST_F(EventFileTest, FileInAnotherFormatIsRotated) {
   write("hello\nworld\n");
   EventFile file{directory};
   EXPECT_EQ(file.open(7).value(), 0u);
@@ -87,7 +87,7 @@ TEST_F(EventFileTest, WhatIsNoLogOfOursIsSetAside) {
   EXPECT_EQ(files().size(), 2u);
 }
 
-TEST_F(EventFileTest, IsBegunAnewEveryDay) {
+TEST_F(EventFileTest, FileIsRotatedDaily) {
   EventFile file{directory};
   ASSERT_TRUE(file.open(0));
   ASSERT_TRUE(file.append(numbered(1, 2), 1'000));
@@ -97,7 +97,7 @@ TEST_F(EventFileTest, IsBegunAnewEveryDay) {
   EXPECT_EQ(text(), "{\"_seq\":4,\"_ts\":1000}\n");
 }
 
-TEST_F(EventFileTest, GoesOnBehindWhatWasSetAsideRightBeforeTheEnd) {
+TEST_F(EventFileTest, ContinuesAfterARotationWithoutANewFile) {
   {
     EventFile file{directory};
     ASSERT_TRUE(file.open(0));
@@ -105,10 +105,10 @@ TEST_F(EventFileTest, GoesOnBehindWhatWasSetAsideRightBeforeTheEnd) {
   }
   fs::rename(path(), directory + "/events-000000000001.jsonl");
   EventFile file{directory};
-  EXPECT_EQ(file.open(9).value(), 5u) << "and nothing is written twice";
+  EXPECT_EQ(file.open(9).value(), 5u) << "nothing is written twice";
 }
 
-TEST_F(EventFileTest, WhatIsTooOldIsRemoved) {
+TEST_F(EventFileTest, OldFilesAreRemoved) {
   for (const auto* name : {"events-000000000001.jsonl", "events-000000000009.jsonl", "other-1.jsonl"})
     std::ofstream{directory + "/" + name} << "{}\n";
   const utimbuf long_ago{100, 100};
@@ -120,7 +120,7 @@ TEST_F(EventFileTest, WhatIsTooOldIsRemoved) {
   EXPECT_EQ(files(), (Names{"events-000000000009.jsonl", "events.jsonl", "other-1.jsonl"}));
 }
 
-TEST_F(EventFileTest, APlaceThatCannotHoldItIsASentence) {
+TEST_F(EventFileTest, ErrorNamesTheFile) {
   EventFile file{directory + "/nowhere"};
   EXPECT_NE(file.open(0).error().message().find("events.jsonl"), std::string::npos);
 }

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t kPageRows = 1'000;
 constexpr std::size_t kSmallPageRows = 200;  // too small to delay messages noticeably
-constexpr Millis kBurst{200};                // what happens within is written together
-constexpr Millis kIdleTime{250};             // without a commit: then there is time for large pages
-constexpr Millis kMaxWait{5'000};            // for that; then a small one, whatever happens
-constexpr int kTimeShare = 10;               // of the time at most a tenth
+constexpr Millis kBurst{200};                // events within it are written together
+constexpr Millis kIdleTime{250};             // without a commit: then large pages are written
+constexpr Millis kMaxWait{5'000};            // for that; then a small page is written
+constexpr int kTimeShare = 10;               // at most a tenth of the time
 constexpr Millis kRetry{5'000};
-constexpr int kNiceness = 10;  // whoever waits for an answer goes first
+constexpr int kNiceness = 10;  // requests go first
 
 }  // namespace
 
@@ -63,11 +63,11 @@ void EventProjection::schedule() {
   if (!request_page_ || busy_ || timer_ || written_up_to_ >= newest_) return;
   timer_ = loop_.after(failing_ ? kRetry : pause_, [this] {
     timer_.reset();
-    request_or_wait();
+    request_page_if_idle();
   });
 }
 
-void EventProjection::request_or_wait() {
+void EventProjection::request_page_if_idle() {
   const auto now = loop_.now().steady;
   const bool is_idle = now - committed_at_ >= kIdleTime;
   const bool is_small = newest_ - written_up_to_ <= kSmallPageRows;
@@ -90,18 +90,18 @@ void EventProjection::on_page(Result<records::EventPage> page) {
   changed_.notify_one();
 }
 
-void EventProjection::on_written(records::EventSeq reached, const Result<void>& outcome) {
+void EventProjection::on_written(records::EventSeq next_after, const Result<void>& outcome) {
   busy_ = false;
   if (!outcome && !std::exchange(failing_, true))
     log::warn("events cannot be written to their file; trying again", {{"reason", outcome.error().message()}});
   if (!outcome) return schedule();
   failing_ = false;
-  written_up_to_ = std::max(written_up_to_, reached);
+  written_up_to_ = std::max(written_up_to_, next_after);
   const auto now = loop_.now().steady;
   pause_ = pause_after_page(std::chrono::duration_cast<Millis>(now - requested_at_),
                             std::chrono::duration_cast<Millis>(now - committed_at_));
   schedule();
-  pause_ = std::max(pause_, kBurst);  // for what is committed next
+  pause_ = std::max(pause_, kBurst);  // for the next commits
 }
 
 void EventProjection::run() {
@@ -111,14 +111,14 @@ void EventProjection::run() {
   for (;;) {
     changed_.wait(lock, [this] { return stopping_ || job_; });
     if (stopping_) return;
-    const auto [reached, job] = *std::exchange(job_, std::nullopt);
+    const auto [next_after, job] = *std::exchange(job_, std::nullopt);
     lock.unlock();
     auto outcome = file_.append(job.events, job.now);
     if (job.remove_before - removed_before > kMaxEventFileAgeMs / 24) {  // not more often than hourly
       file_.remove_before(job.remove_before);
       removed_before = job.remove_before;
     }
-    post_([this, reached, outcome = std::move(outcome)] { on_written(reached, outcome); });
+    post_([this, next_after, outcome = std::move(outcome)] { on_written(next_after, outcome); });
     lock.lock();
   }
 }

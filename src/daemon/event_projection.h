@@ -26,14 +26,14 @@ Millis pause_after_page(Millis took, Millis since_last_commit);
 class EventProjection {
  public:
   using Post = std::function<void(net::Task)>;  // onto the loop thread, while the workspace lives
-  using RequestPage = std::function<void(const records::EventQuery& query)>;  // answered by `on_page`
+  using RequestPage = std::function<void(const records::EventQuery& query)>;  // the result goes to `on_page`
 
   EventProjection(std::string directory, net::EventLoop& loop, Post post);
   ~EventProjection();
   EventProjection(const EventProjection&) = delete;
   EventProjection& operator=(const EventProjection&) = delete;
 
-  /// `newest` is the last event in the store. A file that cannot be used is logged and left alone.
+  /// `newest` is the last event in the store. An unusable file is logged and stays unchanged.
   void start(records::EventSeq newest, RequestPage request_page);
   void on_committed(records::EventSeq newest);
   void on_page(Result<records::EventPage> page);
@@ -47,11 +47,11 @@ class EventProjection {
     WallMs remove_before = 0;
   };
   void schedule();
-  void request_or_wait();
+  void request_page_if_idle();
   void on_written(records::EventSeq reached, const Result<void>& outcome);
   void run();
 
-  EventFile file_;  // of the thread, once it runs
+  EventFile file_;  // used by the thread once it runs
   net::EventLoop& loop_;
   Post post_;
   RequestPage request_page_;

@@ -7,12 +7,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(EventProjection, TakesATenthOfTheTimeWhileMessagesAreCommitted) {
+TEST(EventProjection, UsesATenthOfTheTimeWhileMessagesAreCommitted) {
   EXPECT_EQ(pause_after_page(100ms, 0ms), 900ms);
-  EXPECT_EQ(pause_after_page(1ms, 10ms), 200ms) << "what happens within is written together";
+  EXPECT_EQ(pause_after_page(1ms, 10ms), 200ms) << "events within it are written together";
 }
 
-TEST(EventProjection, DoesNotPaceItselfOnceNothingIsCommitted) {
+TEST(EventProjection, DoesNotPauseOnceNothingIsCommitted) {
   EXPECT_EQ(pause_after_page(100ms, 250ms), 0ms);
   EXPECT_EQ(pause_after_page(5ms, 60s), 0ms);
 }

@@ -46,13 +46,13 @@ TEST(PrivateFile, IsReplacedWholeAndOnlyItsOwnerMayReadIt) {
   EXPECT_FALSE(fs::exists(path + ".new"));
 }
 
-TEST(PrivateFile, SaysWhyItCannotBeWritten) {
+TEST(PrivateFile, ErrorNamesThePath) {
   const auto written = replace_private_file("/nowhere/at/all", "text");
   ASSERT_FALSE(written.has_value());
   EXPECT_NE(written.error().message().find("/nowhere/at/all"), std::string::npos);
 }
 
-TEST(InstanceLock, LetsOneIn) {
+TEST(InstanceLock, IsHeldByOneProcess) {
   const TemporaryDirectory directory;
   std::ofstream{directory.file("pid")} << "4711\n";
   auto first = InstanceLock::acquire(directory.file("lock"), directory.file("pid"));
@@ -61,11 +61,11 @@ TEST(InstanceLock, LetsOneIn) {
   ASSERT_FALSE(second.has_value());
   EXPECT_TRUE(is(second.error(), Errc::AlreadyRunning));
   EXPECT_NE(second.error().message().find("pid 4711"), std::string::npos);
-  { const auto gone = *std::move(first); }
+  { const auto released = *std::move(first); }
   EXPECT_TRUE(InstanceLock::acquire(directory.file("lock"), directory.file("pid")).has_value());
 }
 
-TEST(Remembered, ReadsWhatItWrote) {
+TEST(SavedWorkspaces, AreReadAsWritten) {
   const TemporaryDirectory directory;
   const std::vector<SavedWorkspace> all = {{"/a \"quoted\" root", {}}, {"/b", {"/tmp/x.sock", "/tmp/y.sock"}}};
   ASSERT_TRUE(write_saved_workspaces(directory.file("workspaces.json"), all).has_value());
@@ -74,7 +74,7 @@ TEST(Remembered, ReadsWhatItWrote) {
   EXPECT_EQ(*read, all);
 }
 
-TEST(Remembered, IsEmptyWithoutAFileAndRefusesWhatIsNotOurs) {
+TEST(SavedWorkspaces, AreEmptyWithoutAFileAndRefusedInAnotherFormat) {
   const TemporaryDirectory directory;
   EXPECT_TRUE(read_saved_workspaces(directory.file("none"))->empty());
   std::ofstream{directory.file("bad")} << "[1, 2";
@@ -92,10 +92,10 @@ TEST(RosterFiles, HaveTheFormatPublishedToolsRead) {
   user.agent.name = AgentName{"mira"};
   user.agent.entity = protocol::EntityType::User;
   user.connected = true;
-  broker::RosterEntry away;
-  away.agent.name = AgentName{"Bob"};
+  broker::RosterEntry offline;
+  offline.agent.name = AgentName{"Bob"};
 
-  const auto agents = parse_json_object(agents_json({alice, user, away}));
+  const auto agents = parse_json_object(agents_json({alice, user, offline}));
   ASSERT_TRUE(agents.has_value());
   const auto& list = *array_member(*agents, "agents");
   ASSERT_EQ(list.size(), 3U);
@@ -103,7 +103,7 @@ TEST(RosterFiles, HaveTheFormatPublishedToolsRead) {
   EXPECT_EQ(string_member(list[0].get_object(), "firstSeen"), "2024-12-17T12:53:20.123Z");
   EXPECT_EQ(integer_member(list[0].get_object(), "messagesSent"), 3);
 
-  const auto connected = parse_json_object(connected_agents_json({alice, user, away}, 99));
+  const auto connected = parse_json_object(connected_agents_json({alice, user, offline}, 99));
   ASSERT_TRUE(connected.has_value());
   EXPECT_EQ(json::serialize(connected->at("agents")), R"(["Alice"])");
   EXPECT_EQ(json::serialize(connected->at("users")), R"(["mira"])");
@@ -141,7 +141,7 @@ TEST_F(ProjectFilesTest, MakesAPrivateDirectoryWithAMarker) {
   EXPECT_EQ(integer_member(*marker, "createdAt"), 5);
 }
 
-TEST_F(ProjectFilesTest, LeavesLinksWhereClientsLookAndTakesThemBack) {
+TEST_F(ProjectFilesTest, CreatesLinksForClientsAndRemovesThem) {
   announce_project(home, project, socket);
   EXPECT_EQ(content_of(project.pid_file), std::to_string(::getpid()) + "\n");
   EXPECT_EQ(fs::read_symlink(project.link), socket);
@@ -157,7 +157,7 @@ TEST_F(ProjectFilesTest, LeavesLinksWhereClientsLookAndTakesThemBack) {
   EXPECT_FALSE(fs::exists(project.pid_file));
 }
 
-TEST_F(ProjectFilesTest, NeverReplacesAFileThatIsNoLink) {
+TEST_F(ProjectFilesTest, NeverReplacesARegularFile) {
   fs::create_directories(project.root + "/.agent-relay");
   std::ofstream{project.link} << "precious";
   announce_project(home, project, socket);
@@ -165,7 +165,7 @@ TEST_F(ProjectFilesTest, NeverReplacesAFileThatIsNoLink) {
   EXPECT_EQ(content_of(project.link), "precious");
 }
 
-TEST_F(ProjectFilesTest, LeavesALinkToADaemonThatAnswers) {
+TEST_F(ProjectFilesTest, KeepsALinkToARunningDaemon) {
   const std::string other = directory.file("other.sock");
   UniqueFd listening{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
@@ -197,17 +197,17 @@ TEST_F(ProjectFilesTest, WritesNoLineThroughALinkAtGitsExclude) {
   fs::create_symlink("../../../.bashrc", project.root + "/.git/info/exclude");
   announce_project(home, project, socket);
   EXPECT_EQ(content_of(directory.file(".bashrc")), "precious\n");
-  EXPECT_EQ(fs::read_symlink(project.link), socket) << "the rest is done";
+  EXPECT_EQ(fs::read_symlink(project.link), socket) << "the other files are written";
 }
 
-TEST_F(ProjectFilesTest, IsNotHeldUpByAPipeAtGitsExclude) {
+TEST_F(ProjectFilesTest, DoesNotBlockOnAPipeAtGitsExclude) {
   fs::remove(project.root + "/.git/info/exclude");
   ASSERT_EQ(::mkfifo((project.root + "/.git/info/exclude").c_str(), 0600), 0);
-  announce_project(home, project, socket);  // would wait for ever
+  announce_project(home, project, socket);  // would block forever
   EXPECT_EQ(fs::read_symlink(project.link), socket);
 }
 
-TEST_F(ProjectFilesTest, MakesTheExcludeFileThatGitDidNotMake) {
+TEST_F(ProjectFilesTest, CreatesAMissingExcludeFile) {
   fs::remove(project.root + "/.git/info/exclude");
   announce_project(home, project, socket);
   EXPECT_EQ(content_of(project.root + "/.git/info/exclude"), ".agent-relay\n");
@@ -215,14 +215,14 @@ TEST_F(ProjectFilesTest, MakesTheExcludeFileThatGitDidNotMake) {
 }
 
 TEST_F(ProjectFilesTest, ReplacesALinkToTheSocketOfAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to act as two users";
   const std::string other = directory.file("other.sock");
   UniqueFd listening{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   other.copy(address.sun_path, sizeof address.sun_path - 1);
   ASSERT_EQ(::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(::seteuid(65534), 0);
-  const int listened = ::listen(listening.get(), 4);  // the kernel remembers who listens
+  const int listened = ::listen(listening.get(), 4);  // the kernel records the uid of the listener
   ASSERT_EQ(::seteuid(0), 0);
   ASSERT_EQ(listened, 0);
   fs::create_directories(project.root + "/.agent-relay");
@@ -231,15 +231,15 @@ TEST_F(ProjectFilesTest, ReplacesALinkToTheSocketOfAnotherUser) {
   EXPECT_EQ(fs::read_symlink(project.link), socket);
 }
 
-TEST_F(ProjectFilesTest, LaysNothingIntoAFolderOfAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+TEST_F(ProjectFilesTest, CreatesNothingInADirectoryOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to change the owner";
   fs::create_directories(project.root + "/.agent-relay");
   ASSERT_EQ(::chown((project.root + "/.agent-relay").c_str(), 65534, 65534), 0);
   announce_project(home, project, socket);
   EXPECT_TRUE(fs::is_empty(project.root + "/.agent-relay"));
 }
 
-TEST_F(ProjectFilesTest, PointsFromTheUsualPlaceToAFallbackAndBackAgain) {
+TEST_F(ProjectFilesTest, LinksThePrimaryPathToAFallbackSocketAndRemovesTheLink) {
   announce_project(home, project, "/run/elsewhere.sock");
   EXPECT_EQ(fs::read_symlink(project.socket.primary), "/run/elsewhere.sock");
   ASSERT_TRUE(prepare_project(project, 6).has_value());

@@ -60,7 +60,7 @@ void FrameConnection::on_written(std::size_t bytes_left) {
 void FrameConnection::on_closed(const std::string& reason) {
   if (state_ == State::Closed) return;
   state_ = State::Closed;
-  owner_.on_gone(id_, reason);
+  owner_.on_closed(id_, reason);
 }
 
 }  // namespace relay::daemon

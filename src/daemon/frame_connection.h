@@ -2,10 +2,10 @@
 ///
 /// Why its own class: workspaces and the daemon's control socket share the framing but not the meaning of frames.
 /// Invariants: frames reach the owner strictly in order; while paused neither reading nor parsing continues, so bytes
-///   already read wait in the FrameReader; responses use the header style that the peer chose; after `close` nothing is
+///   already read stay in the FrameReader; responses use the header style that the peer chose; after `close` nothing is
 ///   reported.
 /// Ownership: owns the stream; borrows the owner, which outlives it and must not destroy a FrameConnection inside one
-///   of its reports (destroy it from a posted task).
+///   of its calls (destroy it from a posted task).
 /// Threading: loop thread only.
 #pragma once
 
@@ -26,11 +26,11 @@ class ConnectionOwner {
   virtual ~ConnectionOwner() = default;
   /// One frame's JSON body; the bytes are invalid after the return.
   virtual void on_frame(ConnectionId from, std::string_view body) = 0;
-  /// The peer broke the framing rules; no further frame follows.
+  /// The peer broke the framing rules; no frame follows.
   virtual void on_bad_stream(ConnectionId from, std::string_view reason) = 0;
   virtual void on_written(ConnectionId by, std::size_t bytes_left) = 0;
-  /// The peer went away. Last report.
-  virtual void on_gone(ConnectionId who, const std::string& reason) = 0;
+  /// The peer disconnected. The last call.
+  virtual void on_closed(ConnectionId from, const std::string& reason) = 0;
 };
 
 class FrameConnection final : public net::StreamListener {
@@ -40,7 +40,7 @@ class FrameConnection final : public net::StreamListener {
   void start();
   void send(std::string_view body);
   void pause();
-  /// Resumes reading; frames that already wait are reported by `parse_buffered`, not from here.
+  /// Resumes reading. `parse_buffered` reports the frames read before, not this call.
   void resume();
   /// Reports the frames that arrived while paused.
   void parse_buffered();
@@ -62,7 +62,7 @@ class FrameConnection final : public net::StreamListener {
   ConnectionOwner& owner_;
   protocol::FrameReader reader_;
   State state_ = State::Reading;
-  bool parsing_ = false;  // a resume inside a report must not start a second loop
+  bool parsing_ = false;  // a resume inside a call to the owner must not start a second loop
 };
 
 }  // namespace relay::daemon

@@ -19,15 +19,15 @@ struct RecordingOwner final : ConnectionOwner {
   }
   void on_bad_stream(ConnectionId, std::string_view reason) override { bad = reason; }
   void on_written(ConnectionId, std::size_t) override {}
-  void on_gone(ConnectionId, const std::string& reason) override { gone = reason; }
+  void on_closed(ConnectionId, const std::string& reason) override { closed = reason; }
 
   std::vector<std::string> frames;
   std::string bad;
-  std::string gone;
+  std::string closed;
   std::function<void()> when_frame;
 };
 
-struct ConnectionTest : ::testing::Test {
+struct FrameConnectionTest : ::testing::Test {
   std::shared_ptr<testing::FakePeer> peer = std::make_shared<testing::FakePeer>();
   RecordingOwner owner;
   FrameConnection connection{ConnectionId{1}, std::make_unique<testing::FakeStream>(peer), owner};
@@ -41,21 +41,21 @@ std::string framed(HeaderStyle style, std::initializer_list<std::string_view> bo
   return wire;
 }
 
-TEST_F(ConnectionTest, HandsOutFramesHoweverTheBytesAreCut) {
+TEST_F(FrameConnectionTest, ReportsFramesForAnySplit) {
   const std::string wire = framed(HeaderStyle::Four, {R"({"a":1})", R"({"b":2})"});
-  for (const char byte : wire) peer->say({&byte, 1});
+  for (const char byte : wire) peer->send({&byte, 1});
   EXPECT_EQ(owner.frames, (std::vector<std::string>{R"({"a":1})", R"({"b":2})"}));
 }
 
-TEST_F(ConnectionTest, AnswersWithTheHeaderThePeerChose) {
-  peer->say(framed(HeaderStyle::Five, {R"({"a":1})"}));
+TEST_F(FrameConnectionTest, RespondsWithTheHeaderStyleOfThePeer) {
+  peer->send(framed(HeaderStyle::Five, {R"({"a":1})"}));
   connection.send("{}");
-  EXPECT_EQ(peer->heard, framed(HeaderStyle::Five, {"{}"}));
+  EXPECT_EQ(peer->received, framed(HeaderStyle::Five, {"{}"}));
 }
 
-TEST_F(ConnectionTest, StopsParsingInTheMiddleOfAReadWhenPaused) {
+TEST_F(FrameConnectionTest, StopsParsingInTheMiddleOfAReadWhenPaused) {
   owner.when_frame = [&] { connection.pause(); };
-  peer->say(framed(HeaderStyle::Four, {R"({"n":1})", R"({"n":2})", R"({"n":3})"}));
+  peer->send(framed(HeaderStyle::Four, {R"({"n":1})", R"({"n":2})", R"({"n":3})"}));
   EXPECT_EQ(owner.frames.size(), 1U);
   EXPECT_TRUE(peer->paused);
 
@@ -69,32 +69,32 @@ TEST_F(ConnectionTest, StopsParsingInTheMiddleOfAReadWhenPaused) {
   EXPECT_EQ(owner.frames.back(), R"({"n":3})");
 }
 
-TEST_F(ConnectionTest, GoesOnInOneLoopWhenResumedFromWithinAReport) {
+TEST_F(FrameConnectionTest, ContinuesInOneLoopWhenResumedInsideOnFrame) {
   owner.when_frame = [&] {
     connection.pause();
     connection.resume();
     connection.parse_buffered();
   };
-  peer->say(framed(HeaderStyle::Four, {R"({"n":1})", R"({"n":2})"}));
+  peer->send(framed(HeaderStyle::Four, {R"({"n":1})", R"({"n":2})"}));
   EXPECT_EQ(owner.frames, (std::vector<std::string>{R"({"n":1})", R"({"n":2})"}));
 }
 
-TEST_F(ConnectionTest, ReportsABrokenStreamOnceAndHearsNoMore) {
-  peer->say(std::string{"\x7f\xff\xff\xff{}", 6});
+TEST_F(FrameConnectionTest, ReportsABrokenStreamOnceAndIgnoresTheRest) {
+  peer->send(std::string{"\x7f\xff\xff\xff{}", 6});
   EXPECT_FALSE(owner.bad.empty());
   owner.bad.clear();
-  peer->say(framed(HeaderStyle::Four, {"{}"}));
+  peer->send(framed(HeaderStyle::Four, {"{}"}));
   EXPECT_TRUE(owner.bad.empty());
   EXPECT_TRUE(owner.frames.empty());
 }
 
-TEST_F(ConnectionTest, HandsOutNothingAfterItWasClosedFromWithinAReport) {
+TEST_F(FrameConnectionTest, ReportsNothingAfterACloseInsideOnFrame) {
   owner.when_frame = [&] { connection.close(net::Drain::Yes); };
-  peer->say(framed(HeaderStyle::Four, {R"({"n":1})", R"({"n":2})"}));
+  peer->send(framed(HeaderStyle::Four, {R"({"n":1})", R"({"n":2})"}));
   EXPECT_EQ(owner.frames.size(), 1U);
   EXPECT_EQ(peer->closed, net::Drain::Yes);
-  peer->leave();
-  EXPECT_TRUE(owner.gone.empty());
+  peer->disconnect();
+  EXPECT_TRUE(owner.closed.empty());
 }
 
 }  // namespace

@@ -9,13 +9,13 @@ namespace relay::daemon {
 HomeWatch::HomeWatch(net::AsioLoop& loop, const std::vector<std::string>& paths, net::Task on_lost)
     : on_lost_{std::move(on_lost)} {
   for (const auto& path : paths) {
-    auto watch = net::FileWatch::start(loop, path, [this, path](net::FileWatchEvent change) {
-      if (change == net::FileWatchEvent::Removed || change == net::FileWatchEvent::Replaced) report_lost(path);
+    auto watch = net::FileWatch::start(loop, path, [this, path](net::FileWatchEvent event) {
+      if (event == net::FileWatchEvent::Removed || event == net::FileWatchEvent::Replaced) report_lost(path);
     });
     if (watch)
       watches_.push_back(*std::move(watch));
     else
-      log::warn("the removal of the home will not be noticed", {{"reason", watch.error().message()}});
+      log::warn("the removal of the home is not detected", {{"reason", watch.error().message()}});
   }
 }
 

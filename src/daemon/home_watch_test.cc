@@ -29,7 +29,7 @@ struct HomeWatchTest : ::testing::Test {
   }
 };
 
-TEST_F(HomeWatchTest, ARemovedHomeIsNoticedOnce) {
+TEST_F(HomeWatchTest, ReportsARemovedHomeOnce) {
   const auto watching = watch();
   std::ofstream{home + "/other"} << "something else";
   fs::remove(home + "/other");
@@ -41,13 +41,13 @@ TEST_F(HomeWatchTest, ARemovedHomeIsNoticedOnce) {
   EXPECT_EQ(lost, 1);
 }
 
-TEST_F(HomeWatchTest, AMovedHomeIsNoticed) {
+TEST_F(HomeWatchTest, ReportsAMovedHome) {
   const auto watching = watch();
   fs::rename(home, directory.file("elsewhere"));
   EXPECT_TRUE(net::testing::run_until(loop, [&] { return lost == 1; }));
 }
 
-TEST_F(HomeWatchTest, ARemovedSocketIsNoticed) {
+TEST_F(HomeWatchTest, ReportsARemovedSocket) {
   const auto watching = watch();
   fs::remove(home + "/daemon.sock");
   EXPECT_TRUE(net::testing::run_until(loop, [&] { return lost == 1; }));

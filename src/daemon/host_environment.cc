@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 1> kSecrets = {"AGENT_RELAY_API_TOKEN"};
 constexpr std::array<std::string_view, 5> kOfAServiceManager = {"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC",
                                                                 "LISTEN_PID", "LISTEN_FDS"};
 
-/// A terminal that the agent is not in.
+/// Describe the terminal of the daemon, not the agent's.
 constexpr std::array<std::string_view, 9> kOfATerminal = {
     "TMUX", "TMUX_PANE", "STY", "WINDOW", "WINDOWID", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES"};
 
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 7> kOfACodingAgent = {
     "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CURSOR_AGENT",
     "GEMINI_CLI"};
 
-constexpr std::string_view kTerminal = "xterm-256color";  // what a host understands
+constexpr std::string_view kTerminal = "xterm-256color";  // the terminal that a host emulates
 
 void remove(std::vector<std::string>& environment, std::span<const std::string_view> names) {
   for (const auto name : names) pty::remove_variable(environment, name);

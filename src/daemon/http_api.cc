@@ -49,8 +49,9 @@ std::unique_ptr<HttpApi> HttpApi::start(const DaemonOptions& options) {
   }
   http->server_ = *std::move(server);
   http->file_ = options.home.http_file;
-  const json::object told = {{"url", http->server_->url()}, {"pid", ::getpid()}, {"token", !options.api_token.empty()}};
-  if (auto written = replace_private_file(http->file_, json::serialize(told) + "\n"); !written)
+  const json::object address = {
+      {"url", http->server_->url()}, {"pid", ::getpid()}, {"token", !options.api_token.empty()}};
+  if (auto written = replace_private_file(http->file_, json::serialize(address) + "\n"); !written)
     log::warn(written.error().message());
   log::info("the HTTP API is served", {{"url", http->server_->url()}});
   return http;

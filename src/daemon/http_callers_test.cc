@@ -42,13 +42,13 @@ struct HttpCallersTest : ::testing::Test {
     const UniqueFd accepted{::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)};
     const auto ends = net::ends_seen_by_peer(accepted.get());
     const auto owner = net::socket_owner(ends.value());
-    kept.push_back(UniqueFd{::fcntl(accepted.get(), F_DUPFD_CLOEXEC, 0)});
+    accepted_ends.push_back(UniqueFd{::fcntl(accepted.get(), F_DUPFD_CLOEXEC, 0)});
     return {.uid = owner ? std::optional{owner->uid} : std::nullopt, .ends = ends};
   }
-  std::vector<UniqueFd> kept;  // our ends
+  std::vector<UniqueFd> accepted_ends;
 };
 
-/// A process that connects and waits until it is told to end.
+/// A process that connects and sleeps until `end`.
 class Caller {
  public:
   explicit Caller(HttpCallersTest& test) {
@@ -103,19 +103,19 @@ TEST_F(HttpCallersTest, ConnectionKeepsItsOrigin) {
   const auto record =
       host::RecordFile::write(hosts(), {.id = "a1", .name = "Alice", .pid = shell.pid(), .socket = "/s"});
   ASSERT_TRUE(record);
-  EXPECT_EQ(callers.classify(shell.peer), protocol::user_origin()) << "it is not looked up again";
+  EXPECT_EQ(callers.classify(shell.peer), protocol::user_origin()) << "it is not classified again";
 }
 
 TEST_F(HttpCallersTest, ProcessThatEndedAfterItsRequestHasNoOrigin) {
   HttpCallers callers{home};
-  Caller careless{*this};
-  careless.end();
+  Caller caller{*this};
+  caller.end();
   char byte = 0;
-  ASSERT_EQ(::recv(kept.back().get(), &byte, 1, 0), 0);
-  EXPECT_EQ(callers.classify(careless.peer), std::nullopt);
+  ASSERT_EQ(::recv(accepted_ends.back().get(), &byte, 1, 0), 0);
+  EXPECT_EQ(callers.classify(caller.peer), std::nullopt);
 }
 
-TEST_F(HttpCallersTest, CallerFromElsewhereIsUnknown) {
+TEST_F(HttpCallersTest, CallerOnAnotherMachineIsUnknown) {
   HttpCallers callers{home};
   EXPECT_EQ(callers.classify({.address = "192.0.2.1"}), protocol::PeerOrigin{});
 }

@@ -20,10 +20,10 @@ namespace relay::daemon {
 namespace {
 
 constexpr std::size_t kMaxPartBytes = 10'000;  // of keys in one request
-constexpr std::size_t kMaxEscapedBytes = 6;    // what JSON makes of one byte
+constexpr std::size_t kMaxEscapedBytes = 6;    // of one byte in JSON
 static_assert(kMaxPartBytes * kMaxEscapedBytes + 100 <= host::kMaxRequestBytes);
 
-/// As much as fits one request, without cutting a letter.
+/// As much as fits one request, without splitting a character.
 std::string_view next_part(std::string_view data) {
   if (data.size() <= kMaxPartBytes) return data;
   std::size_t end = kMaxPartBytes;
@@ -59,9 +59,9 @@ broker::Worker worker_of(const host::HostRecord& record) {
           .pid = record.pid};
 }
 
-std::string_view decision_of(broker::PromptAnswer::Decision verdict) {
-  switch (verdict) {
-    case broker::PromptAnswer::Decision::Allow: return "approve";
+std::string_view decision_of(broker::PromptAnswer::Decision decision) {
+  switch (decision) {
+    case broker::PromptAnswer::Decision::Approve: return "approve";
     case broker::PromptAnswer::Decision::Deny: return "deny";
     case broker::PromptAnswer::Decision::Timeout: return "timeout";
   }
@@ -113,22 +113,22 @@ Result<HostCommand> LocalHostManager::command_for(const broker::HostSpec& spec) 
                "behind no link; choose another directory, or ask your user to set [spawn] by_agents = \"ask\"",
                spec.name, command.directory));
 
-  // Each with its value in one word, so that no value is taken for an option.
+  // Each option and its value are one argument, so no value is parsed as an option.
   command.arguments = {"run", "--detached", "--spawned", format("--ready-fd={}", host::kReadyFd),
                        "--name=" + spec.name};
   if (!spec.model.empty()) command.arguments.push_back("--model=" + spec.model);
   command.arguments.emplace_back("--");
-  command.arguments.insert(command.arguments.end(), spec.words.begin(), spec.words.end());
+  command.arguments.insert(command.arguments.end(), spec.argv.begin(), spec.argv.end());
 
   command.environment = spec.environment.empty() ? pty::inherited_environment() : spec.environment;
   prepare_for_host(command.environment);
-  // Not among the words, which everybody on the machine can read.
-  const auto tell = [&](std::string_view variable, const std::string& value) {
+  // Not as arguments, which every user of the machine can read.
+  const auto set = [&](std::string_view variable, const std::string& value) {
     if (!value.empty()) pty::set_variable(command.environment, variable, value);
   };
-  tell(host::kTaskVariable, spec.task);
-  tell(host::kSpawnerVariable, spec.spawner);
-  tell(host::kTeamVariable, spec.team);
+  set(host::kTaskVariable, spec.task);
+  set(host::kSpawnerVariable, spec.spawner);
+  set(host::kTeamVariable, spec.team);
   pty::set_variable(command.environment, "AGENT_RELAY_HOME", home_);
   pty::set_variable(command.environment, "AGENT_RELAY_PROJECT", root_);
   pty::set_variable(command.environment, "PWD", command.directory);
@@ -153,8 +153,7 @@ Result<host::HostRecord> LocalHostManager::find_prompting_host(const std::string
 Result<host::HostRecord> LocalHostManager::find_spawned(const std::string& name) const {
   auto record = RELAY_TRY(find(name));
   if (!record.spawned)
-    return fail(
-        format("{} was not started by SPAWN; it is for the person who started it to type there and to end it", name));
+    return fail(format("{} was not started by SPAWN; only the user who started it may type there and end it", name));
   return record;
 }
 
@@ -177,9 +176,9 @@ void LocalHostManager::release(const std::string& name, const broker::Release& r
 }
 
 void LocalHostManager::type(const std::string& name, std::string data, Done done) {
-  auto& waiting = inputs_[name];
-  waiting.push_back({std::move(data), std::move(done)});
-  if (waiting.size() == 1) type_next(name);
+  auto& queued = inputs_[name];
+  queued.push_back({std::move(data), std::move(done)});
+  if (queued.size() == 1) type_next(name);
 }
 
 void LocalHostManager::type_next(const std::string& name) {
@@ -195,17 +194,17 @@ void LocalHostManager::type_next(const std::string& name) {
 }
 
 void LocalHostManager::on_typed(const std::string& name, std::size_t bytes, Result<void> outcome) {
-  const auto waiting = inputs_.find(name);
-  QueuedInput& first = waiting->second.front();
+  const auto queued = inputs_.find(name);
+  QueuedInput& first = queued->second.front();
   if (outcome) first.typed += bytes;
   if (outcome && first.typed < first.data.size()) return type_next(name);
   if (!outcome && first.typed > 0)
     outcome =
         fail(format("{}; {} of {} bytes were typed before", outcome.error().message(), first.typed, first.data.size()));
   auto done = std::move(first.done);
-  waiting->second.pop_front();
-  if (waiting->second.empty())
-    inputs_.erase(waiting);
+  queued->second.pop_front();
+  if (queued->second.empty())
+    inputs_.erase(queued);
   else
     type_next(name);
   done(std::move(outcome));
@@ -218,20 +217,20 @@ void LocalHostManager::list(Listed done) {
   post_result(std::move(done), Result<std::vector<broker::Worker>>{std::move(workers)});
 }
 
-void LocalHostManager::answer(broker::AnswerPrompt answer, Done done) {
-  const auto record = find_prompting_host(answer.agent, answer.request);
+void LocalHostManager::answer(broker::AnswerPrompt effect, Done done) {
+  const auto record = find_prompting_host(effect.agent, effect.request);
   if (!record) {
-    const auto why = format("{} has no terminal of ours to answer at: {}", answer.agent, record.error().message());
-    return post_result(std::move(done), Result<void>{fail(protocol::NackCode::Unsupported, why)});
+    const auto reason = format("{} runs in no host that could answer: {}", effect.agent, record.error().message());
+    return post_result(std::move(done), Result<void>{fail(protocol::NackCode::Unsupported, reason)});
   }
   text::JsonWriter request;
   request.field("method", "answer")
-      .field("prompt", answer.request)
-      .field("decision", decision_of(answer.reply.verdict));
-  request.optional("message", answer.reply.reason).field("by", answer.by);
-  if (!answer.reply.answers.empty()) {
+      .field("prompt", effect.request)
+      .field("decision", decision_of(effect.answer.decision));
+  request.optional("message", effect.answer.reason).field("by", effect.by);
+  if (!effect.answer.answers.empty()) {
     request.begin_array("answers");
-    for (const auto& text : answer.reply.answers) request.element(text);
+    for (const auto& text : effect.answer.answers) request.element(text);
     request.end();
   }
   call({.agent = record->name, .socket = record->socket, .body = request.take(), .timeout = kAnswerTimeout},
@@ -255,12 +254,12 @@ void LocalHostManager::forget_ended_session(const SessionId& session) {
 
 void LocalHostManager::call(host::HostCallRequest request, Done done) {
   const std::uint64_t id = ++last_call_;
-  auto answered = [this, id, done = std::move(done)](const Result<json::object>& answer) mutable {
-    auto tell = std::move(done);
-    const auto ended = calls_.extract(id);  // hangs up when we return
-    tell(answer ? Result<void>{} : Failure{answer.error()});
+  auto on_response = [this, id, done = std::move(done)](const Result<json::object>& response) mutable {
+    auto callback = std::move(done);
+    const auto ended = calls_.extract(id);  // disconnects on return
+    callback(response ? Result<void>{} : Failure{response.error()});
   };
-  calls_.emplace(id, std::make_unique<host::HostCall>(loop_, network_, std::move(request), std::move(answered)));
+  calls_.emplace(id, std::make_unique<host::HostCall>(loop_, network_, std::move(request), std::move(on_response)));
 }
 
 template <typename Callback, typename Value>

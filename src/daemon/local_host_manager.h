@@ -27,7 +27,7 @@
 namespace relay::daemon {
 
 inline constexpr std::size_t kMaxHosts = 256;
-inline constexpr Millis kReleaseTimeout{13'000};  // the broker then waits a little for its session to leave
+inline constexpr Millis kReleaseTimeout{13'000};  // the broker then waits briefly for the end of its session
 inline constexpr Millis kTypeTimeout{5'000};
 inline constexpr Millis kAnswerTimeout{8'000};
 static_assert(kAnswerTimeout > host::kMaxAnswerTime);
@@ -74,7 +74,7 @@ class LocalHostManager final : public HostManager {
   net::Network& network_;
   HostLauncher& launcher_;
   std::size_t starting_ = 0;
-  std::map<std::string, std::deque<QueuedInput>> inputs_;  // by name; the first of each is under way
+  std::map<std::string, std::deque<QueuedInput>> inputs_;  // by name; the first of each is being typed
   std::map<std::uint64_t, std::unique_ptr<host::HostCall>> calls_;
   std::uint64_t last_call_ = 0;
   Lifetime lifetime_;

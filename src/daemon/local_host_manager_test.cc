@@ -25,17 +25,17 @@ using net::testing::Recorder;
 using net::testing::run_until;
 using net::testing::TemporaryDirectory;
 
-/// Starts nothing: remembers what it was asked, and says what the test says.
+/// Starts nothing: records commands; the test reports their results.
 struct FakeLauncher final : HostLauncher {
   void start(HostCommand command, Started done) override {
     commands.push_back(std::move(command));
-    waiting.push_back(std::move(done));
+    callbacks.push_back(std::move(done));
   }
   std::vector<HostCommand> commands;
-  std::vector<Started> waiting;
+  std::vector<Started> callbacks;
 };
 
-/// Does nothing until it is ended.
+/// A process that sleeps until it is killed.
 struct Sleeper {
   Sleeper() : pid{::fork()} {
     if (pid == 0)
@@ -52,53 +52,53 @@ struct Sleeper {
   pid_t pid;
 };
 
-/// A door as docs/spec/host.md describes it, with nobody behind it but the test.
+/// A host socket as docs/spec/host.md describes it, served by the test.
 struct FakeHost {
-  FakeHost(net::Network& network, const std::string& directory, host::HostRecord what)
-      : FakeHost{network, directory, std::make_unique<Sleeper>(), std::move(what)} {}
-  FakeHost(net::Network& network, const std::string& directory, std::unique_ptr<Sleeper> body, host::HostRecord what)
+  FakeHost(net::Network& network, const std::string& directory, host::HostRecord fields)
+      : FakeHost{network, directory, std::make_unique<Sleeper>(), std::move(fields)} {}
+  FakeHost(net::Network& network, const std::string& directory, std::unique_ptr<Sleeper> body, host::HostRecord fields)
       : process{std::move(body)},
-        record{host::RecordFile::write(directory, (what.pid = process->pid, what)).value()},
-        door{network.listen(what.socket, [this](auto stream) { accept(std::move(stream)); }).value()} {}
+        record{host::RecordFile::write(directory, (fields.pid = process->pid, fields)).value()},
+        socket{network.listen(fields.socket, [this](auto stream) { accept(std::move(stream)); }).value()} {}
 
   void accept(std::unique_ptr<net::Stream> stream) {
-    visitors.push_back(std::make_unique<Recorder>(std::move(stream)));
-    Recorder& visitor = *visitors.back();
-    visitor.when_read = [this, &visitor, reader = std::make_shared<protocol::FrameReader>()] {
-      reader->push(std::exchange(visitor.received, {}));
+    clients.push_back(std::make_unique<Recorder>(std::move(stream)));
+    Recorder& client = *clients.back();
+    client.when_read = [this, &client, reader = std::make_shared<protocol::FrameReader>()] {
+      reader->push(std::exchange(client.received, {}));
       while (const auto frame = reader->next().value()) {
-        asked.emplace_back(*frame);
-        if (when_asked) when_asked();
-        if (answer.empty()) continue;
+        requests.emplace_back(*frame);
+        if (on_request) on_request();
+        if (response.empty()) continue;
         std::string bytes;
-        protocol::append_frame(bytes, protocol::HeaderStyle::Four, answer);
-        visitor.stream->write(bytes);
+        protocol::append_frame(bytes, protocol::HeaderStyle::Four, response);
+        client.stream->write(bytes);
       }
     };
   }
   void die() {
-    visitors.clear();
-    door.reset();
+    clients.clear();
+    socket.reset();
     process->end();
   }
 
   std::unique_ptr<Sleeper> process;
   host::RecordFile record;
-  std::unique_ptr<net::Listener> door;
-  std::vector<std::unique_ptr<Recorder>> visitors;
-  std::vector<std::string> asked;
-  std::function<void()> when_asked;
-  std::string answer = R"({"method":"x","ok":true})";
+  std::unique_ptr<net::Listener> socket;
+  std::vector<std::unique_ptr<Recorder>> clients;
+  std::vector<std::string> requests;
+  std::function<void()> on_request;
+  std::string response = R"({"method":"x","ok":true})";
 };
 
-struct HostKeeperTest : ::testing::Test {
+struct LocalHostManagerTest : ::testing::Test {
   TemporaryDirectory place;
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
   FakeLauncher launcher;
   config::Home home;
   config::Project project;
-  std::unique_ptr<LocalHostManager> keeper;
+  std::unique_ptr<LocalHostManager> manager;
   std::optional<Result<void>> done;
   std::optional<Result<std::int32_t>> started;
 
@@ -108,7 +108,7 @@ struct HostKeeperTest : ::testing::Test {
     project.hosts = place.file("hosts");
     fs::create_directories(project.root + "/inside");
     fs::create_directory(project.hosts);
-    keeper = std::make_unique<LocalHostManager>(home, project, loop, network, launcher);
+    manager = std::make_unique<LocalHostManager>(home, project, loop, network, launcher);
   }
 
   host::HostRecord record_of(const std::string& name) {
@@ -126,24 +126,24 @@ struct HostKeeperTest : ::testing::Test {
     return std::make_unique<FakeHost>(network, project.hosts, record_of(name));
   }
 
-  void start(broker::HostSpec order) {
+  void start(broker::HostSpec spec) {
     started.reset();
-    keeper->start(std::move(order), [this](Result<std::int32_t> pid) { started = std::move(pid); });
-    EXPECT_FALSE(started) << "called back from inside the call";
+    manager->start(std::move(spec), [this](Result<std::int32_t> pid) { started = std::move(pid); });
+    EXPECT_FALSE(started) << "called back inside the call";
   }
-  std::string refusal_of(broker::HostSpec order) {
-    start(std::move(order));
+  std::string start_error_of(broker::HostSpec spec) {
+    start(std::move(spec));
     EXPECT_TRUE(run_until(loop, [&] { return started.has_value(); }));
     return *started ? "" : started->error().message();
   }
-  static broker::HostSpec order(const std::string& name) {
-    broker::HostSpec wanted;
-    wanted.name = name;
-    wanted.words = {"claude"};
-    return wanted;
+  static broker::HostSpec spec_for(const std::string& name) {
+    broker::HostSpec spec;
+    spec.name = name;
+    spec.argv = {"claude"};
+    return spec;
   }
 
-  HostManager::Done remember() {
+  HostManager::Done record_outcome() {
     done.reset();
     return [this](Result<void> outcome) { done = std::move(outcome); };
   }
@@ -152,22 +152,22 @@ struct HostKeeperTest : ::testing::Test {
     return *done;
   }
   std::vector<broker::Worker> workers() {
-    std::optional<std::vector<broker::Worker>> heard;
-    keeper->list([&](Result<std::vector<broker::Worker>> listed) { heard = listed.value(); });
-    EXPECT_TRUE(run_until(loop, [&] { return heard.has_value(); }));
-    return *heard;
+    std::optional<std::vector<broker::Worker>> workers;
+    manager->list([&](Result<std::vector<broker::Worker>> listed) { workers = listed.value(); });
+    EXPECT_TRUE(run_until(loop, [&] { return workers.has_value(); }));
+    return *workers;
   }
 };
 
-TEST_F(HostKeeperTest, OrdersAHostInTheWordsItUnderstands) {
-  auto wanted = order("Worker");
-  wanted.words = {"claude", "--model", "x y"};
-  wanted.spawner = "Alice";
-  wanted.team = "blue";
-  wanted.model = "large";
-  wanted.task = "--fix it";
+TEST_F(LocalHostManagerTest, BuildsTheCommandLineAndEnvironmentOfAHost) {
+  auto spec = spec_for("Worker");
+  spec.argv = {"claude", "--model", "x y"};
+  spec.spawner = "Alice";
+  spec.team = "blue";
+  spec.model = "large";
+  spec.task = "--fix it";
   ::setenv("AGENT_RELAY_PTY", "mark", 1);  // as in a daemon that an agent started
-  start(wanted);
+  start(spec);
   ::unsetenv("AGENT_RELAY_PTY");
   ASSERT_EQ(launcher.commands.size(), 1u);
   const auto& command = launcher.commands[0];
@@ -181,70 +181,71 @@ TEST_F(HostKeeperTest, OrdersAHostInTheWordsItUnderstands) {
   EXPECT_EQ(std::ranges::count(command.environment, "AGENT_RELAY_SPAWN_SPAWNER=Alice"), 1);
   EXPECT_EQ(std::ranges::count(command.environment, "AGENT_RELAY_SPAWN_TEAM=blue"), 1);
   EXPECT_EQ(std::ranges::count(command.environment, "AGENT_RELAY_PTY=mark"), 0);
-  launcher.waiting[0](4711);
+  launcher.callbacks[0](4711);
   ASSERT_TRUE(started && *started);
   EXPECT_EQ(**started, 4711);
 }
 
-TEST_F(HostKeeperTest, StartsInsideTheProjectOrWhereItIsTold) {
-  auto wanted = order("Worker");
-  wanted.directory = "inside";
-  start(wanted);
+TEST_F(LocalHostManagerTest, StartsInTheProjectOrTheGivenDirectory) {
+  auto spec = spec_for("Worker");
+  spec.directory = "inside";
+  start(spec);
   EXPECT_EQ(launcher.commands.at(0).directory, project.root + "/inside");
-  wanted.directory = "nowhere";
-  EXPECT_NE(refusal_of(wanted).find("no such directory"), std::string::npos);
+  spec.directory = "nowhere";
+  EXPECT_NE(start_error_of(spec).find("no such directory"), std::string::npos);
 }
 
-TEST_F(HostKeeperTest, AnOrderThatMustStayInsideTheProjectLeavesItByNoLink) {
-  auto wanted = order("Worker");
-  wanted.inside_project = true;
+TEST_F(LocalHostManagerTest, RefusesDirectoriesOutsideTheProjectAndBehindLinks) {
+  auto spec = spec_for("Worker");
+  spec.inside_project = true;
   fs::create_directory_symlink("/", project.root + "/outlink");
   for (const auto* outside : {"/tmp", "outlink", "outlink/tmp", "..", "inside/../.."}) {
-    wanted.directory = outside;
-    EXPECT_NE(refusal_of(wanted).find("inside the project"), std::string::npos) << outside;
+    spec.directory = outside;
+    EXPECT_NE(start_error_of(spec).find("inside the project"), std::string::npos) << outside;
   }
   for (const auto& inside : {std::string{}, std::string{"inside"}, project.root + "/inside"}) {
-    wanted.directory = inside;
-    start(wanted);
+    spec.directory = inside;
+    start(spec);
     EXPECT_EQ(launcher.commands.back().directory, inside.empty() ? project.root : project.root + "/inside");
   }
 }
 
-TEST_F(HostKeeperTest, NamesTheAgentThatCouldNotBeStarted) {
-  start(order("Worker"));
-  launcher.waiting[0](fail("there is no claude here"));
+TEST_F(LocalHostManagerTest, NamesTheAgentThatFailedToStart) {
+  start(spec_for("Worker"));
+  launcher.callbacks[0](fail("there is no claude here"));
   EXPECT_EQ(started->error().message(), "cannot start Worker: there is no claude here");
 }
 
-TEST_F(HostKeeperTest, RefusesANameThatRunsAndForgetsTheDead) {
+TEST_F(LocalHostManagerTest, RefusesANameInUseAndRemovesStaleRecords) {
   auto worker = host("Worker");
-  EXPECT_NE(refusal_of(order("Worker")).find(format("runs already (pid {})", worker->process->pid)), std::string::npos);
+  EXPECT_NE(start_error_of(spec_for("Worker")).find(format("runs already (pid {})", worker->process->pid)),
+            std::string::npos);
   worker->die();
-  start(order("Worker"));
+  start(spec_for("Worker"));
   EXPECT_EQ(launcher.commands.size(), 1u);
   EXPECT_FALSE(fs::exists(project.hosts + "/Worker.json"));
 }
 
-TEST_F(HostKeeperTest, ANumberThatSomebodyElseGotDoesNotHoldAName) {
+TEST_F(LocalHostManagerTest, AReusedPidDoesNotReserveAName) {
   auto worker = host("Worker");
-  worker->door.reset();  // and its process is another one now
-  start(order("Worker"));
+  worker->socket.reset();  // as if another process had its pid
+  start(spec_for("Worker"));
   EXPECT_EQ(launcher.commands.size(), 1u);
 }
 
-TEST_F(HostKeeperTest, StartsNoMoreThanItMayKeep) {
-  for (std::size_t i = 0; i < kMaxHosts; ++i) start(order(format("Worker{}", i)));
-  EXPECT_NE(refusal_of(order("OneMore")).find("release one first"), std::string::npos);
-  launcher.waiting[0](fail("no"));
-  start(order("OneMore"));
+TEST_F(LocalHostManagerTest, LimitsTheNumberOfHosts) {
+  for (std::size_t i = 0; i < kMaxHosts; ++i) start(spec_for(format("Worker{}", i)));
+  EXPECT_NE(start_error_of(spec_for("OneMore")).find("release one first"), std::string::npos);
+  launcher.callbacks[0](fail("no"));
+  start(spec_for("OneMore"));
   EXPECT_EQ(launcher.commands.size(), kMaxHosts + 1);
 }
 
-TEST_F(HostKeeperTest, AReleaseIsDoneWhenTheAgentIsGone) {
+TEST_F(LocalHostManagerTest, AReleaseIsDoneWhenTheHostHasEnded) {
   const auto worker = host("Worker");
-  keeper->release("Worker", {.by = "api", .reason = "no longer needed"}, remember());
-  ASSERT_TRUE(run_until(loop, [&] { return !worker->asked.empty(); }));
-  const auto request = *parse_json_object(worker->asked[0]);
+  manager->release("Worker", {.by = "api", .reason = "no longer needed"}, record_outcome());
+  ASSERT_TRUE(run_until(loop, [&] { return !worker->requests.empty(); }));
+  const auto request = *parse_json_object(worker->requests[0]);
   EXPECT_EQ(string_member(request, "method"), "release");
   EXPECT_EQ(string_member(request, "reason"), "no longer needed");
   EXPECT_EQ(string_member(request, "by"), "api");
@@ -255,166 +256,166 @@ TEST_F(HostKeeperTest, AReleaseIsDoneWhenTheAgentIsGone) {
   EXPECT_TRUE(outcome());
 }
 
-TEST_F(HostKeeperTest, AnAgentEndsOnlyItselfAndThoseItStarted) {
+TEST_F(LocalHostManagerTest, AnAgentReleasesOnlyItselfAndItsOwnWorkers) {
   auto record = record_of("Worker");
   record.spawner = "Alice";
   FakeHost worker{network, project.hosts, record};
-  keeper->release("Worker", {.by = "Eve", .own_only = true}, remember());
+  manager->release("Worker", {.by = "Eve", .own_only = true}, record_outcome());
   EXPECT_NE(outcome().error().message().find("started by Alice"), std::string::npos);
-  EXPECT_TRUE(worker.asked.empty());
+  EXPECT_TRUE(worker.requests.empty());
   for (const auto* by : {"Alice", "Worker"}) {
-    worker.asked.clear();
-    keeper->release("Worker", {.by = by, .own_only = true}, remember());
-    ASSERT_TRUE(run_until(loop, [&] { return !worker.asked.empty(); })) << by;
+    worker.requests.clear();
+    manager->release("Worker", {.by = by, .own_only = true}, record_outcome());
+    ASSERT_TRUE(run_until(loop, [&] { return !worker.requests.empty(); })) << by;
   }
 }
 
-TEST_F(HostKeeperTest, OneThatHangsUpWithoutAnAnswerIsNotGone) {
+TEST_F(LocalHostManagerTest, AHostThatDisconnectsWithoutAResponseHasNotEnded) {
   const auto worker = host("Worker");
-  worker->answer.clear();
-  keeper->release("Worker", {}, remember());
-  ASSERT_TRUE(run_until(loop, [&] { return !worker->asked.empty(); }));
-  worker->visitors.clear();
-  EXPECT_NE(outcome().error().message().find("still there"), std::string::npos);
+  worker->response.clear();
+  manager->release("Worker", {}, record_outcome());
+  ASSERT_TRUE(run_until(loop, [&] { return !worker->requests.empty(); }));
+  worker->clients.clear();
+  EXPECT_NE(outcome().error().message().find("still running"), std::string::npos);
 }
 
-TEST_F(HostKeeperTest, OneThatDiesWithoutAnAnswerIsGone) {
+TEST_F(LocalHostManagerTest, AHostThatDiesWithoutAResponseHasEnded) {
   const auto worker = host("Worker");
-  worker->answer.clear();
-  keeper->release("Worker", {}, remember());
-  ASSERT_TRUE(run_until(loop, [&] { return !worker->asked.empty(); }));
+  worker->response.clear();
+  manager->release("Worker", {}, record_outcome());
+  ASSERT_TRUE(run_until(loop, [&] { return !worker->requests.empty(); }));
   worker->die();
   EXPECT_TRUE(outcome());
 }
 
-TEST_F(HostKeeperTest, ARefusalAtTheDoorIsTold) {
+TEST_F(LocalHostManagerTest, ReportsTheErrorOfTheHost) {
   const auto worker = host("Worker");
-  worker->answer = R"({"method":"release","ok":false,"error":"it is asleep"})";
-  keeper->release("Worker", {}, remember());
+  worker->response = R"({"method":"release","ok":false,"error":"it is asleep"})";
+  manager->release("Worker", {}, record_outcome());
   EXPECT_EQ(outcome().error().message(), "it is asleep");
 }
 
-TEST_F(HostKeeperTest, NobodyToReleaseIsASentence) {
-  keeper->release("Ghost", {}, remember());
+TEST_F(LocalHostManagerTest, NamesTheUnknownAgentOfARelease) {
+  manager->release("Ghost", {}, record_outcome());
   EXPECT_NE(outcome().error().message().find("Ghost"), std::string::npos);
 }
 
-TEST_F(HostKeeperTest, AnAgentInAPersonsTerminalIsLeftToThatPerson) {
+TEST_F(LocalHostManagerTest, DoesNotControlAgentsInTheUsersTerminal) {
   auto record = record_of("Own");
   record.spawned = false;
   FakeHost own{network, project.hosts, record};
-  keeper->release("Own", {}, remember());
+  manager->release("Own", {}, record_outcome());
   EXPECT_FALSE(outcome());
-  keeper->type("Own", "y", remember());
+  manager->type("Own", "y", record_outcome());
   EXPECT_FALSE(outcome());
-  EXPECT_TRUE(own.asked.empty());
+  EXPECT_TRUE(own.requests.empty());
   EXPECT_TRUE(workers().empty());
 }
 
-TEST_F(HostKeeperTest, WhatAnAgentAsksIsAnsweredAtItsDoorWhoeverStartedIt) {
+TEST_F(LocalHostManagerTest, AnswersPromptsOfAgentsInAnyHost) {
   auto record = record_of("Bob");
   record.spawned = false;
   FakeHost bob{network, project.hosts, record};
-  keeper->answer({{}, "Bob", "r1", {broker::PromptAnswer::Decision::Timeout, "too late", {"a", "b"}}, "policy"},
-                 remember());
+  manager->answer({{}, "Bob", "r1", {broker::PromptAnswer::Decision::Timeout, "too late", {"a", "b"}}, "policy"},
+                  record_outcome());
   EXPECT_TRUE(outcome());
   EXPECT_EQ(
-      bob.asked,
+      bob.requests,
       std::vector<std::string>{
           R"({"method":"answer","prompt":"r1","decision":"timeout","message":"too late","by":"policy","answers":["a","b"]})"});
 }
 
-TEST_F(HostKeeperTest, WhyAnAnswerWasNotTakenHasACode) {
+TEST_F(LocalHostManagerTest, RefusedAnswerHasANackCode) {
   const auto bob = host("Bob");
-  bob->answer = R"({"method":"answer","ok":false,"error":"that prompt is not open any more","code":"STALE"})";
-  keeper->answer({{}, "Bob", "r1", {}, "human"}, remember());
+  bob->response = R"({"method":"answer","ok":false,"error":"that prompt is not open any more","code":"STALE"})";
+  manager->answer({{}, "Bob", "r1", {}, "human"}, record_outcome());
   const auto stale = outcome();
   ASSERT_FALSE(stale);
   EXPECT_EQ(protocol::nack_code_of(stale.error()), protocol::NackCode::Stale);
   EXPECT_EQ(stale.error().message(), "that prompt is not open any more");
-  keeper->answer({{}, "Carol", "r1", {}, "human"}, remember());
-  const auto nobody = outcome();
-  ASSERT_FALSE(nobody);
-  EXPECT_EQ(protocol::nack_code_of(nobody.error()), protocol::NackCode::Unsupported);
+  manager->answer({{}, "Carol", "r1", {}, "human"}, record_outcome());
+  const auto missing = outcome();
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(protocol::nack_code_of(missing.error()), protocol::NackCode::Unsupported);
 }
 
-TEST_F(HostKeeperTest, KeysAreTypedInTheirOrder) {
+TEST_F(LocalHostManagerTest, InputIsTypedInOrder) {
   const auto worker = host("Worker");
   int typed = 0;
   for (const auto* keys : {"a", "\x1b[A", "c", "d"}) {
-    keeper->type("Worker", keys, [&](Result<void> outcome) {
+    manager->type("Worker", keys, [&](Result<void> outcome) {
       EXPECT_TRUE(outcome);
       ++typed;
     });
   }
   ASSERT_TRUE(run_until(loop, [&] { return typed == 4; }));
   std::string all;
-  for (const auto& asked : worker->asked) all += *string_member(*parse_json_object(asked), "data");
+  for (const auto& request : worker->requests) all += *string_member(*parse_json_object(request), "data");
   EXPECT_EQ(all, "a\x1b[Acd");
 }
 
-TEST_F(HostKeeperTest, OneKeyThatFailsDoesNotHoldUpTheNext) {
+TEST_F(LocalHostManagerTest, FailedInputDoesNotBlockTheNext) {
   auto worker = host("Worker");
-  worker->answer.clear();
-  int told = 0;
+  worker->response.clear();
+  int results = 0;
   bool failed = false;
-  keeper->type("Worker", "a", [&](Result<void> outcome) {
+  manager->type("Worker", "a", [&](Result<void> outcome) {
     failed = !outcome;
-    ++told;
+    ++results;
   });
-  keeper->type("Worker", "b", [&](Result<void>) { ++told; });
-  ASSERT_TRUE(run_until(loop, [&] { return worker->asked.size() == 1; }));
-  worker->visitors.clear();  // it hangs up on the first
-  worker->answer = R"({"method":"input","ok":true})";
-  ASSERT_TRUE(run_until(loop, [&] { return told == 2; }));
+  manager->type("Worker", "b", [&](Result<void>) { ++results; });
+  ASSERT_TRUE(run_until(loop, [&] { return worker->requests.size() == 1; }));
+  worker->clients.clear();  // closes the connection of the first
+  worker->response = R"({"method":"input","ok":true})";
+  ASSERT_TRUE(run_until(loop, [&] { return results == 2; }));
   EXPECT_TRUE(failed);
 }
 
-TEST_F(HostKeeperTest, MoreThanADoorTakesIsTypedInParts) {
+TEST_F(LocalHostManagerTest, LongInputIsTypedInParts) {
   const auto worker = host("Worker");
-  std::string much(30'000, '\x01');
-  while (much.size() + 2 <= protocol::kMaxInputBytes) much += "ü";
-  keeper->type("Worker", much, remember());
-  keeper->type("Worker", "after", [](Result<void>) {});
+  std::string input(30'000, '\x01');
+  while (input.size() + 2 <= protocol::kMaxInputBytes) input += "ü";
+  manager->type("Worker", input, record_outcome());
+  manager->type("Worker", "after", [](Result<void>) {});
   EXPECT_TRUE(outcome());
-  ASSERT_TRUE(run_until(loop, [&] { return worker->asked.back().find("after") != std::string::npos; }));
+  ASSERT_TRUE(run_until(loop, [&] { return worker->requests.back().find("after") != std::string::npos; }));
   std::string all;
-  for (const auto& asked : worker->asked) {
-    EXPECT_LE(asked.size(), 64u * 1024);
-    all += *string_member(*parse_json_object(asked), "data");
+  for (const auto& request : worker->requests) {
+    EXPECT_LE(request.size(), 64u * 1024);
+    all += *string_member(*parse_json_object(request), "data");
   }
-  EXPECT_EQ(all, much + "after");
+  EXPECT_EQ(all, input + "after");
 }
 
-TEST_F(HostKeeperTest, ItIsSaidHowMuchWasTypedBeforeItWentWrong) {
+TEST_F(LocalHostManagerTest, FailedInputReportsHowMuchWasTyped) {
   const auto worker = host("Worker");
-  keeper->type("Worker", std::string(20'000, 'x'), remember());
-  worker->when_asked = [&] {
-    if (worker->asked.size() == 2) worker->answer = R"({"method":"input","ok":false,"error":"it is full"})";
+  manager->type("Worker", std::string(20'000, 'x'), record_outcome());
+  worker->on_request = [&] {
+    if (worker->requests.size() == 2) worker->response = R"({"method":"input","ok":false,"error":"it is full"})";
   };
   EXPECT_EQ(outcome().error().message(), "it is full; 10000 of 20000 bytes were typed before");
 }
 
-TEST_F(HostKeeperTest, NamesAreExact) {
+TEST_F(LocalHostManagerTest, NamesMatchExactly) {
   const auto worker = host("Worker");
-  keeper->release("worker", {}, remember());
+  manager->release("worker", {}, record_outcome());
   EXPECT_NE(outcome().error().message().find("'worker'"), std::string::npos);
-  keeper->type("WORKER", "y", remember());
+  manager->type("WORKER", "y", record_outcome());
   EXPECT_FALSE(outcome());
-  EXPECT_TRUE(worker->asked.empty());
+  EXPECT_TRUE(worker->requests.empty());
 }
 
-TEST_F(HostKeeperTest, OnlyTheDoorOfTheOneThatIsMeantIsKnockedAt) {
+TEST_F(LocalHostManagerTest, ConnectsOnlyToTheNamedHost) {
   const auto worker = host("Worker"), other = host("Other");
-  keeper->type("Worker", "y", remember());
+  manager->type("Worker", "y", record_outcome());
   EXPECT_TRUE(outcome());
   EXPECT_EQ(workers().size(), 2u);
-  start(order("Third"));
-  EXPECT_EQ(worker->visitors.size(), 1u);
-  EXPECT_TRUE(other->visitors.empty());
+  start(spec_for("Third"));
+  EXPECT_EQ(worker->clients.size(), 1u);
+  EXPECT_TRUE(other->clients.empty());
 }
 
-TEST_F(HostKeeperTest, ListsThoseThatRunForOthers) {
+TEST_F(LocalHostManagerTest, ListsSpawnedHosts) {
   const auto worker = host("Worker");
   const auto listed = workers();
   ASSERT_EQ(listed.size(), 1u);
@@ -427,22 +428,22 @@ TEST_F(HostKeeperTest, ListsThoseThatRunForOthers) {
   EXPECT_TRUE(workers().empty());
 }
 
-TEST_F(HostKeeperTest, OneThatWasKilledIsNotListedThoughNobodyAskedHowItEnded) {
+TEST_F(LocalHostManagerTest, KilledHostIsNotListedBeforeItIsReaped) {
   const auto worker = host("Worker");
-  worker->door.reset();
+  worker->socket.reset();
   ::kill(worker->process->pid, SIGKILL);
   siginfo_t ended{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(worker->process->pid), &ended, WEXITED | WNOWAIT), 0);
   EXPECT_TRUE(workers().empty());
 }
 
-TEST_F(HostKeeperTest, CallsNobodyOnceItIsGone) {
+TEST_F(LocalHostManagerTest, CallsNoCallbackAfterItsDestruction) {
   const auto worker = host("Worker");
-  start(order("Another"));
-  keeper->release("Worker", {}, remember());
-  keeper->release("Ghost", {}, remember());
-  keeper.reset();
-  launcher.waiting[0](1);
+  start(spec_for("Another"));
+  manager->release("Worker", {}, record_outcome());
+  manager->release("Ghost", {}, record_outcome());
+  manager.reset();
+  launcher.callbacks[0](1);
   loop.post([&] { loop.stop(); });
   loop.run();
   EXPECT_FALSE(done);

@@ -10,13 +10,13 @@
 namespace relay::daemon {
 namespace {
 
-constexpr std::size_t kMaxTextBytes = 4096;  // of what is asked
+constexpr std::size_t kMaxValueBytes = 4096;
 
-/// An environment holds no zero bytes.
-std::string fact(std::string_view text) {
-  std::string kept{text::truncate_utf8(text, kMaxTextBytes)};
-  std::erase(kept, '\0');
-  return kept;
+/// Without zero bytes, which an environment cannot hold.
+std::string variable_value(std::string_view text) {
+  std::string value{text::truncate_utf8(text, kMaxValueBytes)};
+  std::erase(value, '\0');
+  return value;
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ class Notifier::Run final : private pty::LineProcessListener {
   Run(Notifier& owner, std::list<std::unique_ptr<Run>>::iterator place) : owner_{owner}, place_{place} {}
 
   Result<void> start(const pty::Command& command) {
-    helper_ = RELAY_TRY(pty::LineProcess::start(owner_.loop_, command, *this));
+    process_ = RELAY_TRY(pty::LineProcess::start(owner_.loop_, command, *this));
     timer_ = owner_.loop_.after(kTimeout, [this] { on_ended("it took too long"); });
     return {};
   }
@@ -42,7 +42,7 @@ class Notifier::Run final : private pty::LineProcessListener {
 
   Notifier& owner_;
   std::list<std::unique_ptr<Run>>::iterator place_;
-  std::unique_ptr<pty::LineProcess> helper_;
+  std::unique_ptr<pty::LineProcess> process_;
   std::unique_ptr<net::Timer> timer_;
 };
 
@@ -51,8 +51,8 @@ Notifier::~Notifier() = default;
 
 void Notifier::use_settings(const config::Settings& settings) {
   command_.clear();
-  std::istringstream words{settings.notify_command()};
-  for (std::string word; words >> word;) command_.push_back(std::move(word));
+  std::istringstream arguments{settings.notify_command()};
+  for (std::string argument; arguments >> argument;) command_.push_back(std::move(argument));
   desktop_ = settings.notify_desktop();
 }
 
@@ -61,24 +61,24 @@ void Notifier::notify(const broker::NotifyUser& request, const std::string& proj
   pty::Command command{.argv = command_, .environment = pty::inherited_environment(), .directory = project};
   strip_secrets(command.environment);
   if (desktop_) {
-    // The words of the agent stay out of it: they would be among the arguments.
-    const auto what = request.kind == "question" ? std::string{"asks a question"}
-                                                 : format("asks for a permission (risk {})", request.risk);
+    // Without the text of the prompt: every user of the machine can read arguments.
+    const auto need = request.kind == "question" ? std::string{"has a question"}
+                                                 : format("needs a permission (risk {})", request.risk);
     run({.argv = {"notify-send", "--app-name=Agent Relay", "--", format("{} waits for you", request.agent),
-                  format("It {}. See: agent-relay {}s", what, request.kind)},
+                  format("It {}. See: agent-relay {}s", need, request.kind)},
          .environment = command.environment,
-         .directory = "/"});  // an entry of PATH that is relative must not lead to what an agent wrote
+         .directory = "/"});  // a relative entry of PATH must not find a program that an agent wrote
   }
   if (command_.empty()) return;
-  const auto tell_fact = [&](std::string_view name, std::string_view value) {
-    pty::set_variable(command.environment, name, fact(value));
+  const auto set_variable = [&](std::string_view name, std::string_view value) {
+    pty::set_variable(command.environment, name, variable_value(value));
   };
-  tell_fact("AGENT_RELAY_NOTIFY_AGENT", request.agent);
-  tell_fact("AGENT_RELAY_NOTIFY_KIND", request.kind);
-  tell_fact("AGENT_RELAY_NOTIFY_REQUEST", request.request);
-  tell_fact("AGENT_RELAY_NOTIFY_TEXT", request.text);
-  tell_fact("AGENT_RELAY_NOTIFY_RISK", request.risk);
-  tell_fact("AGENT_RELAY_NOTIFY_PROJECT", project);
+  set_variable("AGENT_RELAY_NOTIFY_AGENT", request.agent);
+  set_variable("AGENT_RELAY_NOTIFY_KIND", request.kind);
+  set_variable("AGENT_RELAY_NOTIFY_REQUEST", request.request);
+  set_variable("AGENT_RELAY_NOTIFY_TEXT", request.text);
+  set_variable("AGENT_RELAY_NOTIFY_RISK", request.risk);
+  set_variable("AGENT_RELAY_NOTIFY_PROJECT", project);
   run(std::move(command));
 }
 

@@ -1,4 +1,4 @@
-/// Notifies the user that an agent waits for an answer: by a configured program and by the desktop.
+/// Notifies the user of a prompt: by a configured program and by the desktop.
 ///
 /// The program runs without a shell and gets the facts in its environment, not as arguments, which every user of the
 ///   machine can read.

@@ -16,10 +16,10 @@ struct NotifierTest : ::testing::Test {
   net::testing::TemporaryDirectory place;
   net::AsioLoop loop;
   Notifier notifier{loop};
-  const broker::NotifyUser wanted{
+  const broker::NotifyUser request{
       .agent = "Bob", .request = "r1", .kind = "permission", .text = "make \"it\"; $HOME", .risk = "high"};
 
-  /// A program of that name that is run from the place's directory.
+  /// Writes a shell script of that name; returns its path.
   std::string program(const std::string& name, const std::string& script) const {
     const auto path = place.file(name);
     std::ofstream{path} << "#!/bin/sh\n" << script;
@@ -43,43 +43,43 @@ struct NotifierTest : ::testing::Test {
   }
 };
 
-TEST_F(NotifierTest, AProgramIsRunWithoutAShellAndHasTheFactsInItsEnvironment) {
+TEST_F(NotifierTest, RunsTheProgramWithoutAShellAndWithTheFactsInItsEnvironment) {
   use(config::Setting::NotifyCommand,
-      program("tell",
+      program("notify",
               "printf '%s|' \"$@\" \"$AGENT_RELAY_NOTIFY_AGENT\" \"$AGENT_RELAY_NOTIFY_KIND\" "
               "\"$AGENT_RELAY_NOTIFY_REQUEST\" \"$AGENT_RELAY_NOTIFY_TEXT\" \"$AGENT_RELAY_NOTIFY_RISK\" "
-              "\"$AGENT_RELAY_NOTIFY_PROJECT\" \"$PWD\" \"${AGENT_RELAY_API_TOKEN-no token}\" > told.new; echo >> "
-              "told.new; mv told.new told\n") +
+              "\"$AGENT_RELAY_NOTIFY_PROJECT\" \"$PWD\" \"${AGENT_RELAY_API_TOKEN-no token}\" > facts.new; echo >> "
+              "facts.new; mv facts.new facts\n") +
           " --to $HOME;ls");
   ::setenv("AGENT_RELAY_API_TOKEN", "secret", 1);
-  notifier.notify(wanted, place.path());
+  notifier.notify(request, place.path());
   ::unsetenv("AGENT_RELAY_API_TOKEN");
-  ASSERT_TRUE(writes("told", 1));
-  EXPECT_EQ(text("told"), "--to|$HOME;ls|Bob|permission|r1|make \"it\"; $HOME|high|" + place.path() + "|" +
-                              place.path() + "|no token|\n");
+  ASSERT_TRUE(writes("facts", 1));
+  EXPECT_EQ(text("facts"), "--to|$HOME;ls|Bob|permission|r1|make \"it\"; $HOME|high|" + place.path() + "|" +
+                               place.path() + "|no token|\n");
 }
 
-TEST_F(NotifierTest, ManyAtOnceAreNotAllTold) {
-  use(config::Setting::NotifyCommand, program("tell", "echo x >> told\n"));
-  for (int i = 0; i < 100; ++i) notifier.notify(wanted, place.path());
-  ASSERT_TRUE(writes("told", Notifier::kMaxRunning));
-  EXPECT_EQ(text("told").size(), 2 * Notifier::kMaxRunning);
+TEST_F(NotifierTest, DropsNotificationsBeyondTheLimit) {
+  use(config::Setting::NotifyCommand, program("notify", "echo x >> facts\n"));
+  for (int i = 0; i < 100; ++i) notifier.notify(request, place.path());
+  ASSERT_TRUE(writes("facts", Notifier::kMaxRunning));
+  EXPECT_EQ(text("facts").size(), 2 * Notifier::kMaxRunning);
 }
 
-TEST_F(NotifierTest, OneThatIsNotThereHurtsNobodyAndOneThatHangsDiesWithTheDaemon) {
+TEST_F(NotifierTest, AMissingProgramIsIgnoredAndAHangingOneIsEnded) {
   use(config::Setting::NotifyCommand, "/nowhere/at/all");
-  notifier.notify(wanted, place.path());
+  notifier.notify(request, place.path());
   {
     Notifier other{loop};
     config::Settings settings;
-    ASSERT_TRUE(settings.apply_flag(config::Setting::NotifyCommand, program("hang", "echo x > begun\nsleep 100\n")));
+    ASSERT_TRUE(settings.apply_flag(config::Setting::NotifyCommand, program("hang", "echo x > started\nsleep 100\n")));
     other.use_settings(settings);
-    other.notify(wanted, place.path());
-    EXPECT_TRUE(writes("begun", 1));
+    other.notify(request, place.path());
+    EXPECT_TRUE(writes("started", 1));
   }
 }
 
-TEST_F(NotifierTest, NothingIsSaidUnlessItIsWanted) { notifier.notify(wanted, place.path()); }
+TEST_F(NotifierTest, RunsNothingUnlessConfigured) { notifier.notify(request, place.path()); }
 
 }  // namespace
 }  // namespace relay::daemon

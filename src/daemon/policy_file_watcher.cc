@@ -14,7 +14,7 @@ PolicyFileWatcher::PolicyFileWatcher(net::AsioLoop& loop, const config::Home& ho
   if (watch)
     watch_ = *std::move(watch);
   else
-    log::warn("changes of the permission rules are seen on SIGHUP only", {{"reason", watch.error().message()}});
+    log::warn("changes of the permission rules are read on SIGHUP only", {{"reason", watch.error().message()}});
   (void)read();
 }
 

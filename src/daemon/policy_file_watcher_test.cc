@@ -13,14 +13,14 @@ namespace {
 
 using permissions::Action;
 
-struct RulesFileTest : ::testing::Test {
+struct PolicyFileWatcherTest : ::testing::Test {
   net::testing::TemporaryDirectory place;
   net::AsioLoop loop;
   config::Home home;
   std::shared_ptr<const permissions::Policy> policy;
   broker::SpawnPolicy spawn;
 
-  RulesFileTest() {
+  PolicyFileWatcherTest() {
     home.root = place.path();
     home.config_file = place.file("config.toml");
   }
@@ -43,13 +43,13 @@ constexpr auto kMake =
     "[permissions]\npreset = \"read-only\"\n[[permissions.rules]]\ntool = \"bash\"\ncommand = \"make\"\naction = "
     "\"approve\"\n";
 
-TEST_F(RulesFileTest, WithoutAFileNothingIsApproved) {
+TEST_F(PolicyFileWatcherTest, ApprovesNothingWithoutAFile) {
   const auto rules = follow();
   EXPECT_EQ(decided("ls"), Action::Ask);
   EXPECT_EQ(decided("make"), Action::Ask);
 }
 
-TEST_F(RulesFileTest, AChangeIsSeenAndAMistakeLeavesEverythingToAPersonUntilItIsMended) {
+TEST_F(PolicyFileWatcherTest, AppliesChangesAndLeavesEverythingToTheUserWhileTheFileIsInvalid) {
   const auto rules = follow();
   write(kMake);
   EXPECT_TRUE(becomes("make", Action::Approve));
@@ -60,7 +60,7 @@ TEST_F(RulesFileTest, AChangeIsSeenAndAMistakeLeavesEverythingToAPersonUntilItIs
   EXPECT_EQ(decided("ls"), Action::Approve);
 }
 
-TEST_F(RulesFileTest, MistakeInAnotherSettingLeavesEverythingToTheUser) {
+TEST_F(PolicyFileWatcherTest, LeavesEverythingToTheUserWhenAnotherSettingIsInvalid) {
   write(kMake);
   auto rules = follow();
   EXPECT_EQ(decided("make"), Action::Approve);
@@ -71,7 +71,7 @@ TEST_F(RulesFileTest, MistakeInAnotherSettingLeavesEverythingToTheUser) {
   EXPECT_EQ(decided("make"), Action::Ask);
 }
 
-TEST_F(RulesFileTest, AgentsStartOthersOnlyWhereTheFileSaysSo) {
+TEST_F(PolicyFileWatcherTest, AgentsStartOthersOnlyIfTheFileAllowsIt) {
   auto rules = follow();
   EXPECT_EQ(spawn.by_agents, broker::SpawnByAgents::Off);
   write("[spawn]\nby_agents = \"profiles\"\n");
@@ -82,12 +82,12 @@ TEST_F(RulesFileTest, AgentsStartOthersOnlyWhereTheFileSaysSo) {
   for (const auto* program : {"claude", "codex", "gemini", "opencode", "mine"})
     EXPECT_TRUE(spawn.programs.contains(program)) << program;
   EXPECT_FALSE(spawn.programs.contains("sh"));
-  write("[spawn]\nby_agents = \"profiles\"\nby_anybody = true\n");
+  write("[spawn]\nby_agents = \"profiles\"\nby_users = true\n");
   EXPECT_FALSE(rules.read());
   EXPECT_EQ(spawn.by_agents, broker::SpawnByAgents::Off) << "a file with a mistake allows nothing";
 }
 
-TEST_F(RulesFileTest, AFileThatIsPutInItsPlaceIsSeenAndOneThatCannotBeReadRefused) {
+TEST_F(PolicyFileWatcherTest, ReadsAReplacedFileAndRefusesAnUnreadableOne) {
   write(kMake);
   const auto rules = follow();
   EXPECT_EQ(decided("make"), Action::Approve);

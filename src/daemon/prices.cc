@@ -7,14 +7,14 @@
 namespace relay::daemon {
 
 events::CostModels load_prices(const std::string& path) {
-  const events::CostModels ours;
+  const events::CostModels built_in;
   bool exists = false;
   const auto text = read_small_file(path, exists);
-  if (text && !exists) return ours;
-  auto models = text ? ours.with_file(*text) : Result<events::CostModels>{Failure{text.error()}};
+  if (text && !exists) return built_in;
+  auto models = text ? built_in.with_file(*text) : Result<events::CostModels>{Failure{text.error()}};
   if (models) return *std::move(models);
-  log::warn("the prices that come with the program are used", {{"file", path}, {"reason", models.error().message()}});
-  return ours;
+  log::warn("using the built-in prices", {{"file", path}, {"reason", models.error().message()}});
+  return built_in;
 }
 
 records::PriceOf price_by(const std::string& path) {

@@ -9,7 +9,7 @@
 
 namespace relay::daemon {
 
-/// A file that cannot be used is logged and passed over.
+/// An unusable file is logged and ignored.
 events::CostModels load_prices(const std::string& path);
 
 /// Prices usage by the current content of the file at each call, like the costs of the API.

@@ -9,7 +9,7 @@
 namespace relay::daemon {
 namespace {
 
-TEST(Prices, AreThoseOfTheFileAtEachCall) {
+TEST(Prices, AreReadFromTheFileAtEachCall) {
   const net::testing::TemporaryDirectory home;
   const auto path = home.file("cost-models.json");
   const auto price = price_by(path);

@@ -27,22 +27,22 @@ std::optional<mode_t> kind_of(const std::string& path) {
   return status.st_mode & S_IFMT;
 }
 
-/// Another daemon of this user is there: of the published kind, or of another home. Another user's is no reason to
-/// leave a link to it in place.
-bool somebody_listens(const std::string& path) {
-  const auto answer = net::connect_now(path);
-  return answer.has_value() ||
-         !(is(answer.error(), net::Errc::ConnectionRefused) || is(answer.error(), net::Errc::ForeignListener));
+/// True when another daemon of this user listens there: a published one, or one of another home. A link to the daemon
+/// of another user is replaced.
+bool has_own_listener(const std::string& path) {
+  const auto connected = net::connect_now(path);
+  return connected.has_value() ||
+         !(is(connected.error(), net::Errc::ConnectionRefused) || is(connected.error(), net::Errc::ForeignListener));
 }
 
-/// Points the link at `target`; replaces a link or a socket no daemon of this user listens behind, nothing else: two
-/// homes that serve the same project do not fight over it.
+/// Points the link at `target`. Replaces only a link or a socket without a daemon of this user, so that two homes that
+/// serve the same project do not replace each other's link.
 Result<void> place_link(DiskDirectory& directory, const std::string& name, const std::string& target) {
   if (directory.link_target(name) == target) return {};
   const auto path = format("{}/{}", directory.path(), name);
-  const auto there = kind_of(path);
-  if (there && *there != S_IFLNK && *there != S_IFSOCK) return fail(format("{} is in the way of a link", path));
-  if (there && somebody_listens(path)) return fail(format("another daemon listens at {}", path));
+  const auto existing = kind_of(path);
+  if (existing && *existing != S_IFLNK && *existing != S_IFSOCK) return fail(format("{} exists and is no link", path));
+  if (existing && has_own_listener(path)) return fail(format("another daemon listens at {}", path));
   return directory.replace_link(name, target);
 }
 
@@ -78,13 +78,14 @@ Result<void> link_in_root(const config::Project& project, const std::string& soc
   return exclude_from_git(project.root);
 }
 
-Result<void> link_at_usual_place(const config::Project& project, const std::string& socket) {
+Result<void> link_at_primary_path(const config::Project& project, const std::string& socket) {
   const auto directory = RELAY_TRY(DiskDirectory::open(project.directory));
   return place_link(*directory, std::string{kLinkName}, socket);
 }
 
-void note(const Result<void>& courtesy) {
-  if (!courtesy) log::info("a courtesy for other clients was not possible", {{"reason", courtesy.error().message()}});
+void log_failure(const Result<void>& optional_link) {
+  if (!optional_link)
+    log::info("cannot link the socket for other clients", {{"reason", optional_link.error().message()}});
 }
 
 void remove_link(const Result<std::unique_ptr<DiskDirectory>>& directory, const std::string& target) {
@@ -107,14 +108,14 @@ Result<std::string> prepare_project(const config::Project& project, WallMs now) 
 }
 
 void announce_project(const config::Home& home, const config::Project& project, const std::string& socket) {
-  note(replace_private_file(project.pid_file, format("{}\n", ::getpid())));
-  if (socket != project.socket.primary) note(link_at_usual_place(project, socket));
-  note(link_in_root(project, socket));
+  log_failure(replace_private_file(project.pid_file, format("{}\n", ::getpid())));
+  if (socket != project.socket.primary) log_failure(link_at_primary_path(project, socket));
+  log_failure(link_in_root(project, socket));
   for (const std::string& base : home.published) {
     const auto directory = DiskDirectory::open(base);
-    if (!directory) continue;  // its parent is not there: nobody looks there
-    const auto there = kind_of(base + "/" + project.id);
-    if (!there || there == S_IFLNK) note(place_link(**directory, project.id, project.directory));
+    if (!directory) continue;  // the parent is missing, so no client uses it
+    const auto existing = kind_of(base + "/" + project.id);
+    if (!existing || existing == S_IFLNK) log_failure(place_link(**directory, project.id, project.directory));
   }
 }
 

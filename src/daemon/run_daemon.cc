@@ -29,62 +29,60 @@ namespace {
 
 constexpr mode_t kOwnerOnly = 077;
 
-/// Every connection is a descriptor; the usual soft limit of 1024 would be our limit too.
+/// Every connection is a descriptor; the default soft limit of 1024 would limit connections.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
   limit.rlim_cur = limit.rlim_max;
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    log::warn("the limit of open files stays low", {{"reason", Error::from_errno("setrlimit").message()}});
+    log::warn("cannot raise the limit of open files", {{"reason", Error::from_errno("setrlimit").message()}});
   }
 }
 
 Result<void> open_log(const DaemonOptions& options, const config::Settings& settings) {
-  const auto least = settings.debug() ? log::Level::Debug : log::Level::Info;
-  if (options.log == LogTo::File) return log::open_file(options.home.daemon_log, least);
-  log::open_stderr(least);
+  const auto min_level = settings.debug() ? log::Level::Debug : log::Level::Info;
+  if (options.log == LogTo::File) return log::open_file(options.home.daemon_log, min_level);
+  log::open_stderr(min_level);
   return {};
 }
 
 void notify_parent(int fd, std::string_view line) {
   if (fd < 0) return;
-  [[maybe_unused]] const ssize_t ignored = ::write(fd, line.data(), line.size());  // nobody may be waiting any more
+  [[maybe_unused]] const ssize_t ignored = ::write(fd, line.data(), line.size());  // the parent may have ended
   ::close(fd);
 }
 
-/// What besides the supervisor follows config.toml.
+/// Parts besides the supervisor that follow config.toml.
 struct Followers {
   std::optional<Notifier> notifier;
   std::optional<PolicyFileWatcher> rules;
 };
 
-/// An error leaves the old settings in force, and no permission rule.
-Result<void> load_again(const DaemonOptions& options, Supervisor& supervisor, Followers& followers) {
+/// On an error the old settings stay in force, without permission rules.
+Result<void> apply_configuration(const DaemonOptions& options, Supervisor& supervisor, Followers& followers) {
   auto loaded = options.reload_settings ? options.reload_settings() : Result<config::Settings>{supervisor.settings()};
-  // First, before reading the file: a rotated log is written to until it is reopened.
+  // First, even if the file is invalid: the daemon writes to a rotated log until it reopens the file.
   if (auto reopened = open_log(options, loaded ? *loaded : supervisor.settings()); !reopened)
     log::warn(reopened.error().message());
   if (followers.rules) RELAY_TRY(followers.rules->read());
   auto settings = RELAY_TRY(std::move(loaded));
   if (followers.notifier) followers.notifier->use_settings(settings);
   supervisor.use_settings(std::move(settings));
-  log::info("configuration read again");
+  log::info("configuration reloaded");
   return {};
 }
 
 Result<void> reload(const DaemonOptions& options, Supervisor& supervisor, Followers& followers) {
   notify_reloading();
-  auto loaded = load_again(options, supervisor, followers);
+  auto loaded = apply_configuration(options, supervisor, followers);
   if (!loaded)
-    log::error(
-        "the configuration was not read again; the old one stays in force, without permission rules and spawns by "
-        "agents",
-        {{"reason", loaded.error().message()}});
+    log::error("configuration not reloaded; the old one stays in force, without permission rules and spawns by agents",
+               {{"reason", loaded.error().message()}});
   notify_ready();
   return loaded;
 }
 
-/// Agents that were started without us; a failure costs only that.
+/// Follows agents that were started without the relay. A failure affects nothing else.
 std::unique_ptr<observer::Observer> start_observer(const DaemonOptions& options) {
   if (options.capture_home.empty()) return nullptr;
   const auto root_of = [home = options.home](const std::string& directory) {
@@ -100,7 +98,7 @@ std::unique_ptr<observer::Observer> start_observer(const DaemonOptions& options)
   return nullptr;
 }
 
-/// From the locked home to the drained end.
+/// Runs the daemon while the home is locked.
 Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& defaults, int& ready_fd) {
   RELAY_TRY(open_log(options, options.settings));
   raise_descriptor_limit();
@@ -110,7 +108,7 @@ Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& defa
   net::AsioLoop loop;
   net::UnixNetwork network{loop};
   ProcessLauncher launcher{loop, {.log = options.home.daemon_log, .defaults = defaults}};
-  std::unique_ptr<HttpApi> http;  // its streams have their time while the loop drains
+  std::unique_ptr<HttpApi> http;  // its streams flush while the loop drains
   std::unique_ptr<observer::Observer> observer;
   std::unique_ptr<net::Signals> signals;
   std::optional<HomeWatch> home_watch;
@@ -125,17 +123,17 @@ Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& defa
                           launcher.abandon();
                           loop.finish();  // streams with pending output keep the loop running
                         }};
-  bool asked_to_end = false;
+  bool ending = false;
   signals = std::make_unique<net::Signals>(loop, std::initializer_list<int>{SIGTERM, SIGINT, SIGHUP}, [&](int number) {
     if (number == SIGHUP) return static_cast<void>(reload(options, supervisor, followers));
-    if (asked_to_end) return loop.stop();  // a second signal: the user does not want to wait
-    asked_to_end = true;
+    if (ending) return loop.stop();  // a second signal ends at once
+    ending = true;
     supervisor.begin_shutdown();
   });
 
   followers.notifier.emplace(loop).use_settings(options.settings);
-  supervisor.set_attention_sink([&](const broker::NotifyUser& wanted, const std::string& root) {
-    if (followers.notifier) followers.notifier->notify(wanted, root);
+  supervisor.set_attention_sink([&](const broker::NotifyUser& request, const std::string& root) {
+    if (followers.notifier) followers.notifier->notify(request, root);
   });
   followers.rules.emplace(loop, options.home, [&](Rules rules) { supervisor.use_rules(std::move(rules)); });
 
@@ -172,13 +170,13 @@ Result<int> run_in_home(const DaemonOptions& options, const ProcessDefaults& def
 Result<int> run_daemon(const DaemonOptions& options) {
   const auto defaults = ProcessDefaults::now();
   net::ignore_sigpipe();
-  ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk, not the end
+  ::signal(SIGXFSZ, SIG_IGN);  // a file size limit fails writes like a full disk
   ::umask(kOwnerOnly);
   int ready_fd = options.ready_fd;
   auto ended = run_in_home(options, defaults, ready_fd);
   if (!ended) {
-    const auto word = is(ended.error(), Errc::AlreadyRunning) ? host::kRunningPrefix : host::kErrorPrefix;
-    notify_parent(ready_fd, format("{}{}\n", word, ended.error().message()));
+    const auto prefix = is(ended.error(), Errc::AlreadyRunning) ? host::kRunningPrefix : host::kErrorPrefix;
+    notify_parent(ready_fd, format("{}{}\n", prefix, ended.error().message()));
   }
   return ended;
 }

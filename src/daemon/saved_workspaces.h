@@ -16,7 +16,7 @@ struct SavedWorkspace {
   friend bool operator==(const SavedWorkspace&, const SavedWorkspace&) = default;
 };
 
-/// Reads workspaces.json. A missing file is an empty list; a file in another format is an error and left alone.
+/// Reads workspaces.json. A missing file is an empty list; a file in another format is an error and stays unchanged.
 Result<std::vector<SavedWorkspace>> read_saved_workspaces(const std::string& path);
 Result<void> write_saved_workspaces(const std::string& path, const std::vector<SavedWorkspace>& workspaces);
 

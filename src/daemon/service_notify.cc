@@ -11,7 +11,7 @@ namespace relay::daemon {
 void notify_ready() { ::sd_notify(0, "READY=1\nSTATUS=listening"); }
 
 void notify_reloading() {
-  // The time lets the manager tell this reload from an earlier one (sd_notify(3)).
+  // The time distinguishes this reload from an earlier one (sd_notify(3)).
   const auto now =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch());
   ::sd_notify(0, format("RELOADING=1\nMONOTONIC_USEC={}", now.count()).c_str());

@@ -18,7 +18,7 @@
 namespace relay::daemon {
 namespace {
 
-/// Why a workspace was not opened or closed, as a code of the wire.
+/// The wire code for a workspace that was not opened or closed.
 std::string_view code_of(const Error& error) {
   if (const auto refusal = protocol::nack_code_of(error)) return name_of(*refusal);
   if (is(error, Errc::NoSuchRoot)) return name_of(protocol::NackCode::BadRequest);
@@ -70,18 +70,18 @@ Result<void> Supervisor::start() {
 }
 
 void Supervisor::reopen_saved() {
-  auto remembered = read_saved_workspaces(options_.home.workspaces);
-  if (!remembered) return log::warn(remembered.error().message());
-  for (auto& workspace : *remembered) {
+  auto saved = read_saved_workspaces(options_.home.workspaces);
+  if (!saved) return log::warn(saved.error().message());
+  for (auto& workspace : *saved) {
     const auto opened = open(workspace.root, {});
     if (!opened) {
-      log::warn("a remembered workspace was not opened", {{"reason", opened.error().message()}});
+      log::warn("cannot open a saved workspace", {{"reason", opened.error().message()}});
       unopened_.push_back(std::move(workspace));
       continue;
     }
     for (const auto& socket : workspace.sockets) {
       const auto listening = (*opened)->add_listener(socket);
-      if (!listening) log::warn("a further socket is not served", {{"reason", listening.error().message()}});
+      if (!listening) log::warn("cannot listen at an additional socket", {{"reason", listening.error().message()}});
     }
   }
 }
@@ -105,12 +105,12 @@ Result<WorkspaceServer*> Supervisor::open(const std::string& wanted, const std::
     return found->second.get();
   }
   RELAY_TRY(config::check_trusted(root, options_.home, settings_, config::process_environment()));
-  const WorkspaceContext around{options_.home, options_.version, loop_,         network_,
-                                random_,       launcher_,        system_token_, started_};
-  auto opened = RELAY_TRY(WorkspaceServer::open(around, settings_, root));
+  const WorkspaceContext context{options_.home, options_.version, loop_,         network_,
+                                 random_,       launcher_,        system_token_, started_};
+  auto opened = RELAY_TRY(WorkspaceServer::open(context, settings_, root));
   opened->use_rules(rules_);
-  opened->set_attention_sink([this, root](const broker::NotifyUser& wanted_person) {
-    if (attention_sink_) attention_sink_(wanted_person, root);
+  opened->set_attention_sink([this, root](const broker::NotifyUser& request) {
+    if (attention_sink_) attention_sink_(request, root);
   });
   RELAY_TRY(opened->add_listener(socket));
   found = workspaces_.emplace(root, std::move(opened)).first;
@@ -125,12 +125,12 @@ void Supervisor::drop_unopened(const std::string& root) {
 void Supervisor::save_workspaces() {
   std::vector<SavedWorkspace> all;
   for (const auto& [root, workspace] : workspaces_) {
-    if (!workspace->is_closing()) all.push_back({root, workspace->further_sockets()});
+    if (!workspace->is_closing()) all.push_back({root, workspace->additional_sockets()});
   }
   all.insert(all.end(), unopened_.begin(), unopened_.end());
   all.resize(std::min(all.size(), kMaxSavedWorkspaces));
   const auto written = write_saved_workspaces(options_.home.workspaces, all);
-  if (!written) log::warn("open workspaces are not remembered", {{"reason", written.error().message()}});
+  if (!written) log::warn("cannot save the list of open workspaces", {{"reason", written.error().message()}});
 }
 
 void Supervisor::open_workspace(const protocol::WorkspaceRequest& request, OnDone done) {
@@ -188,7 +188,7 @@ void Supervisor::begin_shutdown() {
 
 void Supervisor::end_if_empty() {
   if (!ending_ || !workspaces_.empty() || !on_ended_) return;
-  // Posted: the caller may be a report of the control socket, which is about to close its clients.
+  // Posted: the control socket, which closes its clients, may be on the call stack.
   loop_.post([this, done = std::exchange(on_ended_, nullptr)]() mutable {
     control_.close();
     done();
@@ -203,7 +203,7 @@ std::string Supervisor::describe_workspaces(const Result<void>& outcome) {
   json.begin_array("workspaces");
   for (const auto& [root, workspace] : workspaces_) {
     if (workspace->is_closing()) continue;
-    if (json.size() > protocol::kMaxResponseBytes) break;  // an answer always fits a frame
+    if (json.size() > protocol::kMaxResponseBytes) break;  // a response always fits a frame
     const auto roster = workspace->roster();
     const auto connected =
         std::count_if(roster.begin(), roster.end(), [](const auto& entry) { return entry.connected; });
@@ -216,7 +216,7 @@ std::string Supervisor::describe_workspaces(const Result<void>& outcome) {
         .field("storage", workspace->storage())
         .optional("warning", workspace->warning())
         .begin_array("sockets");
-    for (const auto& socket : workspace->further_sockets()) json.element(socket);
+    for (const auto& socket : workspace->additional_sockets()) json.element(socket);
     json.end().end();
   }
   json.end();

@@ -43,11 +43,11 @@ class Supervisor final : private ControlHandler {
   /// Applies the rules to every workspace.
   void use_rules(Rules rules);
   /// Called when an agent starts to wait for the user, with the root of its project.
-  void set_attention_sink(std::function<void(const broker::NotifyUser&, const std::string& root)> tell) {
-    attention_sink_ = std::move(tell);
+  void set_attention_sink(std::function<void(const broker::NotifyUser&, const std::string& root)> sink) {
+    attention_sink_ = std::move(sink);
   }
 
-  /// Drains and closes everything, then reports the end. Further calls have no effect.
+  /// Drains and closes everything, then reports the end. More calls have no effect.
   void begin_shutdown() override;
 
  private:

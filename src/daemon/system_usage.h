@@ -1,5 +1,4 @@
 /// The usage of the machine and of agents' processes for METRICS, read from /proc at each call.
-/// Zeros for a process that has ended or is not readable. CPU is the average over the process's lifetime.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace relay::daemon {
 
-/// Zeros for a process that is gone or not ours to look at. CPU is the average over the process's life.
+/// Zeros for a process that has ended or is not readable. CPU is the average over its lifetime.
 broker::ProcessUsage usage_of_process(std::int32_t pid);
 broker::MachineUsage usage_of_machine();
 /// The boot id of the machine; empty when unknown.

@@ -73,9 +73,9 @@ void Workspace::on_written(ConnectionId by, std::size_t bytes_left) {
   run_effects();
 }
 
-void Workspace::on_gone(ConnectionId who, const std::string& reason) {
-  destroy_later(who);
-  broker_.on_disconnect(who, reason, now());
+void Workspace::on_closed(ConnectionId from, const std::string& reason) {
+  destroy_later(from);
+  broker_.on_disconnect(from, reason, now());
   run_effects();
 }
 
@@ -114,9 +114,9 @@ void Workspace::project_events(EventProjection& projection) {
   });
 }
 
-void Workspace::on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& why) {
-  log::error("commit failed; its senders get NACK", {{"reason", why.message()}});
-  broker_.on_commit_failed(from, to, why.message(), now());
+void Workspace::on_commit_failed(records::CommitTicket from, records::CommitTicket to, const Error& error) {
+  log::error("commit failed; its senders get NACK", {{"reason", error.message()}});
+  broker_.on_commit_failed(from, to, error.message(), now());
   run_effects();
 }
 
@@ -145,12 +145,12 @@ void Workspace::on_query_result(store::QueryId id, Result<store::QueryResult> re
 }
 
 void Workspace::on_damage(const store::Damage& damage) {
-  log::error("the message store is damaged", {{"damage", damage.sentence()}});
+  log::error("the message store is damaged", {{"damage", damage.message()}});
   broker_.on_damage({.finding = damage.joined_findings(),
-                     .reason = damage.sentence(),
+                     .reason = damage.message(),
                      .lost_messages = damage.lost_messages,
                      .refused_changes = damage.refused,
-                     .files = damage.kept},
+                     .files = damage.files},
                     now());
   run_effects();
 }
@@ -177,8 +177,8 @@ void Workspace::schedule_commit() {
   });
 }
 
-/// Resumed connections may have frames waiting that were read before the pause. Each of those settles like any other
-/// input; the outermost call does them all, so that the stack stays flat however many resume at once.
+/// Resumed connections may have buffered frames that were read before the pause. Each is an input like any other; the
+/// outermost call parses all of them, so the stack stays flat however many connections resume at once.
 void Workspace::parse_resumed() {
   if (parsing_resumed_) return;
   parsing_resumed_ = true;
@@ -213,9 +213,8 @@ void Workspace::execute(broker::Send& effect) {
 
 void Workspace::close_overflowing(FrameConnection& connection) {
   const ConnectionId id = connection.id();
-  const std::string reason =
-      format("{} bytes wait unread for this connection and no more are kept; read faster and connect again",
-             connection.bytes_waiting());
+  const std::string reason = format("{} bytes of output are unread, which is the limit; read faster and connect again",
+                                    connection.bytes_waiting());
   connection.send(protocol::write_envelope(
       {.type = protocol::MessageType::Error,
        .id = format("overflow-{}", id.value()),
@@ -232,7 +231,7 @@ void Workspace::execute(broker::Close& effect) {
   log::debug("closing a connection", {{"reason", effect.reason}});
   found->second->close(effect.after == broker::After::Flush ? net::Drain::Yes : net::Drain::No);
   destroy_later(effect.connection);
-  broker_.on_disconnect(effect.connection, effect.reason, now());  // a stream that we close reports nothing
+  broker_.on_disconnect(effect.connection, effect.reason, now());  // a stream closed by its owner reports nothing
 }
 
 void Workspace::execute(broker::PauseReading& effect) {
@@ -275,7 +274,7 @@ auto Workspace::when_done(broker::QueryId id, Handler handler) {
 
 void Workspace::execute(broker::StartHost& effect) {
   if (hosts_ == nullptr) return broker_.on_host_started(effect.id, fail(std::string{kNoHosts}), now());
-  hosts_->start(std::move(effect.order), when_done<std::int32_t>(effect.id, &broker::Broker::on_host_started));
+  hosts_->start(std::move(effect.spec), when_done<std::int32_t>(effect.id, &broker::Broker::on_host_started));
 }
 
 void Workspace::execute(broker::StopHost& effect) {
@@ -327,7 +326,7 @@ void Workspace::execute(broker::WriteLog& effect) { log::write(level_of(effect.l
 void Workspace::destroy_later(ConnectionId id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;
-  // It may be the very connection whose report we are in, so it dies in a later turn of the loop.
+  // The connection may be on the call stack, so it is destroyed in a later turn of the loop.
   closing_.push_back(std::move(found->second));
   connections_.erase(found);
   if (closing_.size() > 1) return;
@@ -341,7 +340,7 @@ void Workspace::destroy_later(ConnectionId id) {
 void Workspace::arm_tick() {
   const auto wanted = broker_.next_tick();
   if (!wanted) return tick_timer_.reset();
-  // A timer that is early is left alone: it looks again when it fires, so traffic does not churn timers.
+  // An earlier timer stays armed: when it fires, the next tick is computed again, so traffic does not churn timers.
   if (tick_timer_ && tick_at_ <= *wanted) return;
   tick_at_ = *wanted;
   tick_timer_ = loop_.at(tick_at_, [this] { on_tick_timer(); });
@@ -349,18 +348,18 @@ void Workspace::arm_tick() {
 
 void Workspace::on_tick_timer() {
   const auto fired = std::move(tick_timer_);
-  const Timestamp moment = now();
+  const Timestamp time = now();
   const auto wanted = broker_.next_tick();
-  if (wanted && *wanted <= moment.steady) broker_.on_tick(moment);
+  if (wanted && *wanted <= time.steady) broker_.on_tick(time);
   run_effects();
 }
 
 void Workspace::report_roster() {
   const auto fired = std::move(roster_timer_);
-  const SteadyTime begin = now().steady;
+  const SteadyTime start = now().steady;
   roster_sink_(broker_.roster(), now().wall);
   const SteadyTime end = now().steady;
-  roster_not_before_ = end + (end - begin) * kRosterTimeShare;
+  roster_not_before_ = end + (end - start) * kRosterTimeShare;
 }
 
 void Workspace::use_retention(store::Retention retention) {
@@ -386,7 +385,7 @@ void Workspace::arm_retention(Millis delay) {
   });
 }
 
-// The end.
+// Shutdown.
 
 void Workspace::shut_down(net::Task done, std::string_view reason) {
   shutdown_done_ = std::move(done);

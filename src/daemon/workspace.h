@@ -107,7 +107,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void on_frame(ConnectionId from, std::string_view body) override;
   void on_bad_stream(ConnectionId from, std::string_view reason) override;
   void on_written(ConnectionId by, std::size_t bytes_left) override;
-  void on_gone(ConnectionId who, const std::string& reason) override;
+  void on_closed(ConnectionId from, const std::string& reason) override;
 
   // StoreListener
   void on_committed(records::CommitTicket up_to, records::EventSeq newest) override;
@@ -142,7 +142,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void execute(broker::RosterChanged& effect);
   void execute(broker::WriteLog& effect);
 
-  /// Gives the broker an answer of the hosts, if we are still there to hear it.
+  /// Passes the result of a host request to the broker, unless the workspace was destroyed meanwhile.
   template <typename Answer, typename Handler>
   auto when_done(broker::QueryId id, Handler handler);
   void close_overflowing(FrameConnection& connection);
@@ -159,14 +159,14 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   RosterSink roster_sink_;
   AttentionSink attention_sink_;
   EffectProbe probe_;
-  HostManager* hosts_;  // none where no agent can be run
+  HostManager* hosts_;  // null where no agent can be run
   EventProjection* projection_ = nullptr;
   records::EventSeq newest_event_;
   broker::Broker broker_;
 
   std::unordered_map<ConnectionId, std::unique_ptr<FrameConnection>> connections_;
   std::vector<std::unique_ptr<FrameConnection>> closing_;  // closed, but perhaps still on the call stack
-  std::vector<ConnectionId> resumed_;                      // their waiting frames are parsed once effects are done
+  std::vector<ConnectionId> resumed_;                      // their buffered frames are parsed once effects are done
   std::uint64_t last_connection_ = 0;
 
   std::unordered_map<store::QueryId, std::move_only_function<void(Result<store::QueryResult>)>> queries_;
@@ -183,7 +183,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   bool parsing_resumed_ = false;
   bool commit_scheduled_ = false;  // the end of this turn is posted
 
-  std::unique_ptr<store::StoreQueue> queue_;  // last: stops before anything it answers to is gone
+  std::unique_ptr<store::StoreQueue> queue_;  // after the members that its results use: it stops first
   Lifetime lifetime_;
 };
 

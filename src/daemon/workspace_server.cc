@@ -47,7 +47,7 @@ Result<std::unique_ptr<WorkspaceServer>> WorkspaceServer::open(const WorkspaceCo
 
   auto opened = RELAY_TRY(open_store(settings, self->project_, now));
   self->store_lock_ = std::move(opened.lock);
-  self->warning_ = opened.damage.sentence();
+  self->warning_ = opened.damage.message();
   if (opened.damage.lost_messages > 0)
     log::error("the message store was damaged", {{"workspace", root}, {"damage", self->warning_}});
   else if (opened.damage.found())
@@ -131,7 +131,7 @@ Result<void> WorkspaceServer::restore_sockets() {
   return restored;
 }
 
-std::vector<std::string> WorkspaceServer::further_sockets() const {
+std::vector<std::string> WorkspaceServer::additional_sockets() const {
   std::vector<std::string> paths;
   for (const auto& listener : listeners_) {
     if (listener->path() != socket_) paths.push_back(listener->path());

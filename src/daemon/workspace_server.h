@@ -1,4 +1,4 @@
-/// A workspace with everything it stands on: its store, its sockets, its traces in the file system.
+/// A workspace with its store, its sockets and its files.
 ///
 /// Invariants: listens only after its store was opened and loaded; while open, its pid file and links are in place.
 /// Ownership: owns all of it. Members die in reverse order: sockets first, then the workspace, whose queue stops its
@@ -45,17 +45,17 @@ class WorkspaceServer {
   WorkspaceServer(const WorkspaceServer&) = delete;
   WorkspaceServer& operator=(const WorkspaceServer&) = delete;
 
-  /// Listens at a further path; nothing when it does already.
+  /// Listens at an additional path; no effect if it listens there already.
   Result<void> add_listener(const std::string& path);
 
   /// Listens again where a socket was removed or replaced. An error when the workspace's own directory is gone.
   Result<void> restore_sockets();
 
-  /// Stops listening, drains, then calls `done`; afterwards it may be destroyed. Clients are told the reason.
+  /// Stops listening, drains, then calls `done`; afterwards it may be destroyed. Clients receive the reason.
   void shut_down(net::Task done, std::string_view reason);
   [[nodiscard]] bool is_closing() const { return closing_; }
 
-  /// What can change while it runs: retention. Limits hold from the next opening on.
+  /// Applies the settings that can change at run time: retention. Limits apply at the next opening.
   void use_settings(const config::Settings& settings);
   void use_rules(const Rules& rules) { workspace_->use_rules(rules); }
   void set_attention_sink(AttentionSink sink) { workspace_->set_attention_sink(std::move(sink)); }
@@ -63,7 +63,7 @@ class WorkspaceServer {
   [[nodiscard]] const config::Project& project() const { return project_; }
   [[nodiscard]] const config::Settings& opened_with() const { return opened_with_; }
   [[nodiscard]] const std::string& socket() const { return socket_; }
-  [[nodiscard]] std::vector<std::string> further_sockets() const;
+  [[nodiscard]] std::vector<std::string> additional_sockets() const;
   [[nodiscard]] const std::string& storage() const { return storage_; }
   [[nodiscard]] const std::string& warning() const { return warning_; }
   [[nodiscard]] std::vector<broker::RosterEntry> roster() const { return workspace_->roster(); }

@@ -26,39 +26,39 @@ store::Durability durability_of(const config::Settings& settings) {
   return store::Durability::Power;
 }
 
-/// So that an id read in the wrong project finds nothing rather than somebody else's message. Half of the ids of eight
-/// letters stay free above it.
+/// Random, so that an id used in the wrong project finds no message of that project. Half of the ids of eight characters
+/// stay free above it.
 std::int64_t random_first_key() {
   constexpr std::uint64_t kBound = std::uint64_t{1} << 39;
   return static_cast<std::int64_t>(SystemRandom{}.below(kBound));
 }
 
-/// Left by a workspace that keeps its messages in memory: the event log beside it tells of no store.
+/// Written by a workspace with its messages in memory: the event log beside it belongs to no store.
 constexpr auto kMemoryMark = "events-of-memory";
 
-/// A new store beside the event log of an earlier one, and no journal that remembers it.
+/// The damage of a store that is missing while the event log of an earlier one exists, without its journal.
 store::Damage find_missing_store(const std::string& path, const std::string& directory) {
   std::error_code ignored;
   const bool exists = std::filesystem::exists(path, ignored);
-  const bool is_there = exists && std::filesystem::file_size(path, ignored) > 0;
-  if (is_there || store::Journal::store_beside(path, {})) return {};
+  const bool has_content = exists && std::filesystem::file_size(path, ignored) > 0;
+  if (has_content || store::Journal::store_beside(path, {})) return {};
   const auto messages = messages_in_event_files(directory);
   if (messages == 0) return {};
-  return {.findings = {format("the message store {} is {} and a new one was begun beside the event log in {}", path,
+  return {.findings = {format("the message store {} is {}; a new one was started beside the event log in {}", path,
                               exists ? "empty" : "missing", directory)},
           .lost_messages = messages,
           .more_lost = true,  // the event log is written behind the store
           .counted = true,
           .refused = 0,
-          .kept = {}};
+          .files = {}};
 }
 
 }  // namespace
 
 Result<void> record_damage(store::MessageStore& store, const store::Damage& damage, WallMs now) {
-  const events::RelayDamaged event{.reason = damage.sentence(),
+  const events::RelayDamaged event{.reason = damage.message(),
                                    .lost_messages = static_cast<std::int64_t>(damage.lost_messages),
-                                   .files = damage.kept};
+                                   .files = damage.files};
   RELAY_TRY(store.begin());
   RELAY_TRY(store.apply(records::AddEvent{{.type = std::string{events::type_of(event)},
                                            .at = now,

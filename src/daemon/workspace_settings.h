@@ -1,4 +1,4 @@
-/// The one place where configuration becomes what a workspace runs on.
+/// Turns the configuration into the limits and the store of a workspace.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ struct OpenedStore {
   store::Damage damage;               // found at the opening
   std::uint64_t refused_changes = 0;  // by the store, in this opening or an earlier one
 };
-/// The event of what was found at an opening, in the store that was recovered.
+/// Adds the event of damage found at an opening to the recovered store.
 Result<void> record_damage(store::MessageStore& store, const store::Damage& damage, WallMs now);
 Result<OpenedStore> open_store(const config::Settings& settings, const config::Project& project, WallMs now);
 

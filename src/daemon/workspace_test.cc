@@ -7,6 +7,7 @@
 #include "daemon/host_manager.h"
 #include "daemon/testing/fake_stream.h"
 #include "daemon/testing/scripted_queue.h"
+#include "store/memory/store.h"
 
 namespace relay::daemon {
 namespace {
@@ -48,73 +49,75 @@ struct WorkspaceTest : ::testing::Test {
     return peer;
   }
 
-  void say(FakePeer& peer, std::string_view type, std::string_view id, std::string_view payload,
-           std::string_view more = "") {
+  void send_frame(FakePeer& peer, std::string_view type, std::string_view id, std::string_view payload,
+                  std::string_view more = "") {
     std::string wire;
     protocol::append_frame(wire, protocol::HeaderStyle::Four,
                            format(R"({{"v":1,"type":"{}","id":"{}","ts":1,{}"payload":{}}})", type, id, more, payload));
-    peer.say(wire);
+    peer.send(wire);
   }
 
   std::shared_ptr<FakePeer> join(std::string_view name) {
     auto peer = connect();
-    say(*peer, "HELLO", "h", format(R"({{"agent":"{}","capabilities":{{"ack":true,"send_ack":true}}}})", name));
+    send_frame(*peer, "HELLO", "h", format(R"({{"agent":"{}","capabilities":{{"ack":true,"send_ack":true}}}})", name));
     commit();
     loop.run_now();
-    EXPECT_TRUE(heard(*peer, R"("type":"WELCOME")")) << peer->heard;
+    EXPECT_TRUE(received(*peer, R"("type":"WELCOME")")) << peer->received;
     return peer;
   }
 
   void send(FakePeer& from, std::string_view to, std::string_view id, std::string_view body = "text") {
-    say(from, "SEND", id, format(R"({{"kind":"message","body":"{}"}})", body), format(R"("to":"{}",)", to));
+    send_frame(from, "SEND", id, format(R"({{"kind":"message","body":"{}"}})", body), format(R"("to":"{}",)", to));
   }
 
-  /// The store is asked at the end of a turn.
+  /// The workspace sends its requests to the store at the end of a turn.
   void commit() {
     loop.run_now();
     store.commit_all();
   }
 
-  static bool heard(const FakePeer& peer, std::string_view part) { return peer.heard.find(part) != std::string::npos; }
+  static bool received(const FakePeer& peer, std::string_view part) {
+    return peer.received.find(part) != std::string::npos;
+  }
 };
 
-TEST_F(WorkspaceTest, SaysNothingOfAMessageBeforeItsCommit) {
+TEST_F(WorkspaceTest, AcksAndDeliversAfterTheCommit) {
   const auto alice = join("Alice");
   const auto bob = join("Bob");
   send(*alice, "Bob", "m-1");
-  EXPECT_FALSE(heard(*alice, R"("ack_id":"m-1")"));
-  EXPECT_FALSE(heard(*bob, R"("type":"DELIVER")"));
+  EXPECT_FALSE(received(*alice, R"("ack_id":"m-1")"));
+  EXPECT_FALSE(received(*bob, R"("type":"DELIVER")"));
   commit();
-  EXPECT_TRUE(heard(*alice, R"("ack_id":"m-1")")) << alice->heard;
-  EXPECT_TRUE(heard(*bob, R"("type":"DELIVER")")) << bob->heard;
+  EXPECT_TRUE(received(*alice, R"("ack_id":"m-1")")) << alice->received;
+  EXPECT_TRUE(received(*bob, R"("type":"DELIVER")")) << bob->received;
 }
 
-TEST_F(WorkspaceTest, SavesWhatCameInOneTurnTogether) {
+TEST_F(WorkspaceTest, CommitsInputsOfOneTurnTogether) {
   const auto alice = join("Alice");
   const auto bob = join("Bob");
-  const auto before = store.asked.size();
+  const auto before = store.commits.size();
   send(*alice, "Bob", "m-1");
   send(*bob, "Alice", "m-1");
   send(*alice, "Bob", "m-2");
   loop.run_now();
-  EXPECT_EQ(store.asked.size(), before + 1);
+  EXPECT_EQ(store.commits.size(), before + 1);
   commit();
-  EXPECT_TRUE(heard(*alice, R"("ack_id":"m-2")")) << alice->heard;
-  EXPECT_TRUE(heard(*bob, R"("ack_id":"m-1")")) << bob->heard;
+  EXPECT_TRUE(received(*alice, R"("ack_id":"m-2")")) << alice->received;
+  EXPECT_TRUE(received(*bob, R"("ack_id":"m-1")")) << bob->received;
 }
 
-TEST_F(WorkspaceTest, TellsTheSenderWhenItsCommitFailed) {
+TEST_F(WorkspaceTest, NacksTheSenderWhenTheCommitFails) {
   const auto alice = join("Alice");
   const auto bob = join("Bob");
   send(*alice, "Bob", "m-1");
   loop.run_now();
-  const auto ticket = store.asked.back();
+  const auto ticket = store.commits.back();
   store.listener->on_commit_failed(ticket, ticket, fail("the disk is full").error());
-  EXPECT_TRUE(heard(*alice, "STORAGE")) << alice->heard;
-  EXPECT_FALSE(heard(*bob, R"("type":"DELIVER")"));
+  EXPECT_TRUE(received(*alice, "STORAGE")) << alice->received;
+  EXPECT_FALSE(received(*bob, R"("type":"DELIVER")"));
 }
 
-TEST_F(WorkspaceTest, StopsReadingWhileTooMuchWaitsForCommitAndGoesOnAfterwards) {
+TEST_F(WorkspaceTest, PausesReadingWhileTooMuchIsUncommitted) {
   const auto alice = join("Alice");
   const auto bob = join("Bob");
   const std::string large(900'000, 'x');
@@ -125,18 +128,18 @@ TEST_F(WorkspaceTest, StopsReadingWhileTooMuchWaitsForCommitAndGoesOnAfterwards)
         format(R"({{"v":1,"type":"SEND","id":"m-{}","ts":1,"to":"Bob","payload":{{"kind":"message","body":"{}"}}}})", i,
                large));
   }
-  alice->say(wire);  // all in one read: parsing must stop, not only reading
+  alice->send(wire);  // all in one read: parsing must stop, not only reading
   EXPECT_TRUE(alice->paused);
-  EXPECT_FALSE(heard(*alice, R"("ack_id":"m-0")"));
+  EXPECT_FALSE(received(*alice, R"("ack_id":"m-0")"));
   for (int i = 0; i < 8; ++i) {
     commit();
     loop.run_now();
   }
   EXPECT_FALSE(alice->paused);
-  for (int i = 0; i < 8; ++i) EXPECT_TRUE(heard(*alice, format(R"("ack_id":"m-{}")", i))) << i;
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(received(*alice, format(R"("ack_id":"m-{}")", i))) << i;
 }
 
-TEST_F(WorkspaceTest, ClosesAConnectionThatNeverReadsWithAFatalWord) {
+TEST_F(WorkspaceTest, ClosesAConnectionThatNeverReadsWithAFatalError) {
   const auto alice = join("Alice");
   const auto bob = join("Bob");
   bob->waiting = kMaxOutputBytes;
@@ -144,11 +147,11 @@ TEST_F(WorkspaceTest, ClosesAConnectionThatNeverReadsWithAFatalWord) {
   commit();
   loop.run_now();
   EXPECT_EQ(bob->closed, net::Drain::Yes);
-  EXPECT_TRUE(heard(*bob, R"("fatal":true)")) << bob->heard;
+  EXPECT_TRUE(received(*bob, R"("fatal":true)")) << bob->received;
   EXPECT_EQ(workspace->connection_count(), 1U);
 }
 
-TEST_F(WorkspaceTest, ReportsABurstOfComingsAndGoingsOnce) {
+TEST_F(WorkspaceTest, ReportsABurstOfJoinsAndLeavesOnce) {
   const auto alice = join("Alice");
   const auto bob = join("Bob");
   EXPECT_EQ(roster_reports, 0);
@@ -157,7 +160,7 @@ TEST_F(WorkspaceTest, ReportsABurstOfComingsAndGoingsOnce) {
   EXPECT_EQ(roster_size, 2U);
   loop.advance(Millis{1'000});
   EXPECT_EQ(roster_reports, 1);
-  bob->leave();
+  bob->disconnect();
   loop.advance(kRosterBurstMs);
   EXPECT_EQ(roster_reports, 2);
 }
@@ -184,41 +187,62 @@ TEST_F(WorkspaceTest, ReportsAnAgentThatLeavesBeforeCountsAreDue) {
   loop.advance(kRosterBurstMs);
   send(*alice, "Bob", "m-1");
   commit();
-  bob->leave();
+  bob->disconnect();
   loop.advance(kRosterBurstMs);
   EXPECT_EQ(roster_reports, 2);
 }
 
-TEST_F(WorkspaceTest, ForgetsAMinuteAfterTheStartAndThenEveryHour) {
+TEST_F(WorkspaceTest, PrunesAMinuteAfterTheStartAndThenEveryHour) {
   options.retention.max_age_ms = 1;
   workspace.reset();
   open();
   loop.advance(kFirstRetention);
-  EXPECT_EQ(store.rounds_of_retention, 1);
+  EXPECT_EQ(store.prunes, 1);
   loop.advance(kRetentionEvery);
-  EXPECT_EQ(store.rounds_of_retention, 2);
+  EXPECT_EQ(store.prunes, 2);
 }
 
-TEST_F(WorkspaceTest, SleepsWhenNobodyIsConnected) {
+TEST_F(WorkspaceTest, SleepsWithoutConnections) {
   loop.advance(Millis{10'000});
   const auto waiting = loop.waiting();
   EXPECT_LE(waiting, 1U);
 }
 
-TEST_F(WorkspaceTest, GivesEachQuestionItsOwnAnswer) {
+TEST_F(WorkspaceTest, RoutesEachQueryResultToItsRequest) {
   const auto alice = join("Alice");
   const auto bob = join("Bob");
-  say(*alice, "MESSAGES_QUERY", "alice-asks", R"({"limit":1})");
-  say(*bob, "MESSAGES_QUERY", "bob-asks", R"({"limit":1})");
+  send_frame(*alice, "MESSAGES_QUERY", "alice-query", R"({"limit":1})");
+  send_frame(*bob, "MESSAGES_QUERY", "bob-query", R"({"limit":1})");
   ASSERT_EQ(store.queries.size(), 2U);
-  store.listener->on_query_result(store.queries[1], store::QueryResult{std::vector<records::MessageRow>{}});
-  EXPECT_TRUE(heard(*bob, R"("id":"bob-asks")")) << bob->heard;
-  EXPECT_FALSE(heard(*alice, R"("id":"alice-asks")"));
-  store.listener->on_query_result(store.queries[0], fail("the disk is slow"));
-  EXPECT_TRUE(heard(*alice, "the disk is slow")) << alice->heard;
+  store.listener->on_query_result(store.queries[1].id, store::QueryResult{std::vector<records::MessageRow>{}});
+  EXPECT_TRUE(received(*bob, R"("id":"bob-query")")) << bob->received;
+  EXPECT_FALSE(received(*alice, R"("id":"alice-query")"));
+  store.listener->on_query_result(store.queries[0].id, fail("the disk is slow"));
+  EXPECT_TRUE(received(*alice, "the disk is slow")) << alice->received;
 }
 
-TEST_F(WorkspaceTest, EndsOnceEveryCommitWasAnswered) {
+TEST_F(WorkspaceTest, PricesTheUsageInAnEventQueryResult) {
+  options.price_of = [](const std::vector<records::UsageSum>& sums) {
+    return std::optional{0.5 * static_cast<double>(sums.at(0).input)};
+  };
+  workspace.reset();
+  open();
+  const SessionId session{"s1"};
+  store::MemoryStore rows{"memory"};
+  ASSERT_TRUE(rows.begin());
+  ASSERT_TRUE(rows.apply(records::PutUsage{{.session = session, .request = "r", .input = 7}}));
+  ASSERT_TRUE(rows.apply(records::AddEvent{
+      {.type = std::string{records::kSessionEnded}, .at = 1, .agent = {}, .session = session, .body = "{}"}}));
+  ASSERT_TRUE(rows.commit());
+  const auto alice = join("Alice");
+  send_frame(*alice, "EVENTS_QUERY", "q", R"({"limit":1})");
+  ASSERT_EQ(store.queries.size(), 1U);
+  const auto& [id, query] = store.queries[0];
+  store.listener->on_query_result(id, store::QueryResult{rows.events(std::get<records::EventQuery>(query)).value()});
+  EXPECT_TRUE(received(*alice, R"("estimatedCost":3.5E0)")) << alice->received;
+}
+
+TEST_F(WorkspaceTest, EndsOnceEveryCommitIsReported) {
   const auto alice = join("Alice");
   const auto bob = join("Bob");
   send(*alice, "Bob", "m-1");
@@ -227,14 +251,14 @@ TEST_F(WorkspaceTest, EndsOnceEveryCommitWasAnswered) {
   loop.run_now();
   EXPECT_FALSE(done);
   commit();
-  commit();  // what the goodbyes left to store
+  commit();  // the ended sessions
   loop.run_now();
   EXPECT_TRUE(done);
-  EXPECT_TRUE(heard(*alice, R"("ack_id":"m-1")")) << alice->heard;
-  EXPECT_TRUE(heard(*bob, R"("type":"BYE")"));
+  EXPECT_TRUE(received(*alice, R"("ack_id":"m-1")")) << alice->received;
+  EXPECT_TRUE(received(*bob, R"("type":"BYE")"));
 }
 
-TEST_F(WorkspaceTest, DoesNotWaitForEverForADiskThatNeverAnswers) {
+TEST_F(WorkspaceTest, EndsAfterATimeoutWhenTheStoreNeverReports) {
   const auto alice = join("Alice");
   const auto bob = join("Bob");
   send(*alice, "Bob", "m-1");
@@ -244,66 +268,66 @@ TEST_F(WorkspaceTest, DoesNotWaitForEverForADiskThatNeverAnswers) {
   EXPECT_TRUE(done);
 }
 
-TEST_F(WorkspaceTest, MayDieWithConnectionsOpen) {
+TEST_F(WorkspaceTest, CanBeDestroyedWithConnectionsOpen) {
   const auto alice = join("Alice");
   workspace.reset();
   loop.advance(Millis{60'000});
 }
 
-/// Keeps what it was asked until the test answers.
+/// Records its requests; the test reports their results.
 struct FakeHosts final : HostManager {
-  void start(broker::HostSpec order, Started told) override {
-    orders.push_back(std::move(order));
-    started = std::move(told);
+  void start(broker::HostSpec spec, Started callback) override {
+    specs.push_back(std::move(spec));
+    started = std::move(callback);
   }
-  void release(const std::string&, const broker::Release&, Done told) override { done = std::move(told); }
-  void type(const std::string&, std::string, Done told) override { done = std::move(told); }
-  void list(Listed told) override { listed = std::move(told); }
-  void answer(broker::AnswerPrompt, Done told) override { done = std::move(told); }
+  void release(const std::string&, const broker::Release&, Done callback) override { done = std::move(callback); }
+  void type(const std::string&, std::string, Done callback) override { done = std::move(callback); }
+  void list(Listed callback) override { listed = std::move(callback); }
+  void answer(broker::AnswerPrompt, Done callback) override { done = std::move(callback); }
   void show_dialog(const std::string&, const std::string&) override {}
   std::vector<protocol::EndedSession> ended_sessions() override { return ended; }
   void forget_ended_session(const SessionId& session) override { forgotten.push_back(session.value()); }
 
   std::vector<protocol::EndedSession> ended;
   std::vector<std::string> forgotten;
-  std::vector<broker::HostSpec> orders;
+  std::vector<broker::HostSpec> specs;
   Started started;
   Done done;
   Listed listed;
 };
 
-TEST_F(WorkspaceTest, SaysThatNoAgentCanBeRunWhereThereAreNoHosts) {
+TEST_F(WorkspaceTest, RefusesHostRequestsWithoutAHostManager) {
   const auto alice = join("Alice");
-  const std::string question = R"({"name":"Worker","cli":"claude","data":"y"})";
+  const std::string request = R"({"name":"Worker","cli":"claude","data":"y"})";
   for (const auto* type : {"SPAWN", "RELEASE", "SEND_INPUT", "LIST_WORKERS"}) {
-    say(*alice, type, "q", question);
-    EXPECT_TRUE(heard(*alice, format(R"("type":"{}_RESULT")", type))) << alice->heard;
+    send_frame(*alice, type, "q", request);
+    EXPECT_TRUE(received(*alice, format(R"("type":"{}_RESULT")", type))) << alice->received;
   }
-  EXPECT_TRUE(heard(*alice, "cannot be run here"));
+  EXPECT_TRUE(received(*alice, "cannot be run here"));
 }
 
-TEST_F(WorkspaceTest, TellsOfAStartedAgentOnceItsTaskIsCommitted) {
+TEST_F(WorkspaceTest, ReportsAStartedAgentOnceItsTaskIsCommitted) {
   FakeHosts running;
   hosts = &running;
   open();
   const auto alice = join("Alice");
-  say(*alice, "SPAWN", "s", R"({"name":"Worker","cli":"claude","task":"go"})");
-  ASSERT_EQ(running.orders.size(), 1U);
-  EXPECT_EQ(running.orders[0].name, "Worker");
+  send_frame(*alice, "SPAWN", "s", R"({"name":"Worker","cli":"claude","task":"go"})");
+  ASSERT_EQ(running.specs.size(), 1U);
+  EXPECT_EQ(running.specs[0].name, "Worker");
   running.started(4711);
-  EXPECT_FALSE(heard(*alice, "SPAWN_RESULT"));
+  EXPECT_FALSE(received(*alice, "SPAWN_RESULT"));
   commit();
-  EXPECT_TRUE(heard(*alice, R"("pid":4711)")) << alice->heard;
-  EXPECT_TRUE(heard(*alice, R"("taskId":)"));
-  say(*alice, "RELEASE", "r", R"({"name":"Worker"})");
+  EXPECT_TRUE(received(*alice, R"("pid":4711)")) << alice->received;
+  EXPECT_TRUE(received(*alice, R"("taskId":)"));
+  send_frame(*alice, "RELEASE", "r", R"({"name":"Worker"})");
   running.done({});
-  EXPECT_TRUE(heard(*alice, "RELEASE_RESULT"));
-  say(*alice, "LIST_WORKERS", "w", "{}");
+  EXPECT_TRUE(received(*alice, "RELEASE_RESULT"));
+  send_frame(*alice, "LIST_WORKERS", "w", "{}");
   running.listed(std::vector<broker::Worker>{});
-  EXPECT_TRUE(heard(*alice, R"("workers":[])"));
+  EXPECT_TRUE(received(*alice, R"("workers":[])"));
 }
 
-TEST_F(WorkspaceTest, RecordOfAnEndedSessionIsRemovedOnceItIsRead) {
+TEST_F(WorkspaceTest, RemovesTheRecordOfAnEndedSessionOnceItIsRead) {
   FakeHosts running;
   running.ended = {{.agent = "Bob", .session = "s-1", .bye = {}, .events = {}}};
   hosts = &running;
@@ -311,12 +335,12 @@ TEST_F(WorkspaceTest, RecordOfAnEndedSessionIsRemovedOnceItIsRead) {
   EXPECT_EQ(running.forgotten, std::vector<std::string>{"s-1"}) << "that session is not open any more";
 }
 
-TEST_F(WorkspaceTest, DoesNotHearWhatHostsSayAfterItsEnd) {
+TEST_F(WorkspaceTest, IgnoresHostResultsAfterItsDestruction) {
   FakeHosts running;
   hosts = &running;
   open();
   const auto alice = join("Alice");
-  say(*alice, "SPAWN", "s", R"({"name":"Worker","cli":"claude","task":"go"})");
+  send_frame(*alice, "SPAWN", "s", R"({"name":"Worker","cli":"claude","task":"go"})");
   workspace.reset();
   running.started(4711);
 }

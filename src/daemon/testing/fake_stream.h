@@ -1,4 +1,4 @@
-/// A stream whose other end is the test: says bytes to its listener, remembers what was written.
+/// A stream whose peer is the test, which sends bytes to its listener and reads what was written.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 
 namespace relay::daemon::testing {
 
-/// What the test keeps of a stream after handing it over.
+/// The peer of a FakeStream; outlives it.
 struct FakePeer {
   net::StreamListener* listener = nullptr;
-  std::string heard;        // everything written to it
-  std::size_t waiting = 0;  // pretended unread bytes
+  std::string received;     // everything written to the stream
+  std::size_t waiting = 0;  // simulated unread bytes
   bool paused = false;
   std::optional<net::Drain> closed;
 
-  void say(std::string_view bytes) { listener->on_bytes(bytes); }
-  void leave() { listener->on_closed("the peer closed the connection"); }
+  void send(std::string_view bytes) { listener->on_bytes(bytes); }
+  void disconnect() { listener->on_closed("the peer closed the connection"); }
 };
 
 class FakeStream final : public net::Stream {
@@ -26,7 +26,7 @@ class FakeStream final : public net::Stream {
   explicit FakeStream(std::shared_ptr<FakePeer> peer) : peer_{std::move(peer)} {}
 
   void start(net::StreamListener& listener) override { peer_->listener = &listener; }
-  void write(std::string_view bytes) override { peer_->heard.append(bytes); }
+  void write(std::string_view bytes) override { peer_->received.append(bytes); }
   [[nodiscard]] std::size_t bytes_waiting() const override { return peer_->waiting; }
   void pause_reading() override { peer_->paused = true; }
   void resume_reading() override { peer_->paused = false; }

@@ -1,4 +1,4 @@
-/// A store queue that answers when the test says so, and remembers what was asked.
+/// A store queue that records its requests and reports results when the test does so.
 #pragma once
 
 #include <utility>
@@ -10,16 +10,21 @@ namespace relay::daemon::testing {
 
 class ScriptedQueue final : public store::StoreQueue {
  public:
-  /// What outlives the queue, for the test to look at.
+  struct RecordedQuery {
+    store::QueryId id;
+    store::Query query;
+  };
+
+  /// The recorded requests; outlives the queue.
   struct Script {
     store::StoreListener* listener = nullptr;
-    std::vector<records::CommitTicket> asked;  // commits, in order
+    std::vector<records::CommitTicket> commits;  // in order
     std::vector<records::BacklogRequest> loads;
-    std::vector<store::QueryId> queries;
-    int rounds_of_retention = 0;
+    std::vector<RecordedQuery> queries;
+    int prunes = 0;
 
     void commit_all() {
-      if (!asked.empty()) listener->on_committed(asked.back(), 0);
+      if (!commits.empty()) listener->on_committed(commits.back(), 0);
       for (const auto& load : std::exchange(loads, {}))
         listener->on_backlog(records::BacklogPage{load.to, load.lane, load.from, load.after, {}, false}, load);
     }
@@ -28,12 +33,12 @@ class ScriptedQueue final : public store::StoreQueue {
   ScriptedQueue(Script& script, store::StoreListener& listener) : script_{script} { script_.listener = &listener; }
 
   void persist(records::CommitTicket ticket, records::Changes, records::CommitMode) override {
-    script_.asked.push_back(ticket);
+    script_.commits.push_back(ticket);
   }
   void load_backlog(records::BacklogRequest request) override { script_.loads.push_back(std::move(request)); }
   void expire(records::ExpireRequest) override {}
-  void query(store::QueryId id, store::Query) override { script_.queries.push_back(id); }
-  void prune(store::Retention, WallMs) override { ++script_.rounds_of_retention; }
+  void query(store::QueryId id, store::Query query) override { script_.queries.push_back({id, std::move(query)}); }
+  void prune(store::Retention, WallMs) override { ++script_.prunes; }
 
  private:
   Script& script_;
