@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kWarmUpKeys = 100;
 constexpr double kMegabytesForASecond = 32;  // per second of measurement
 
-std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+std::string self_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
 /// The command line around the command, and its directory.
 struct Wrapper {
@@ -46,13 +46,13 @@ Result<TerminalUnderTest> sit(const Wrapper& wrapper, const std::vector<std::str
 Result<std::vector<Outcome>> measure(const Wrapper& wrapper, const Scale& scale) {
   std::vector<double> key_us;
   {
-    auto seat = RELAY_TRY(sit(wrapper, {own_program(), "role", "echo"}));
+    auto seat = RELAY_TRY(sit(wrapper, {self_path(), "role", "echo"}));
     for (std::size_t i = 0; i < kWarmUpKeys; ++i) RELAY_TRY(seat.keystroke());
     for (const auto start = now(); seconds_since(start) < scale.seconds && !interrupted();)
       key_us.push_back(RELAY_TRY(seat.keystroke()));
   }
   const auto megabytes = static_cast<std::size_t>(std::clamp(kMegabytesForASecond * scale.seconds, 4.0, 64.0));
-  auto seat = RELAY_TRY(sit(wrapper, {own_program(), "role", "flood", std::to_string(megabytes)}));
+  auto seat = RELAY_TRY(sit(wrapper, {self_path(), "role", "flood", std::to_string(megabytes)}));
   const auto cpu_before = seat.cpu_seconds();
   RELAY_TRY(seat.type("g"));
   const auto seconds = RELAY_TRY(seat.read_all(megabytes * kMegabyte));
@@ -76,7 +76,7 @@ Result<std::vector<Outcome>> measure_host(const Scale& scale) {
   auto environment = daemon.environment();
   environment.insert(environment.end(), {"HOME=" + daemon.server().directory(), "PATH=/usr/local/bin:/usr/bin:/bin",
                                          "TERM=xterm-256color"});
-  return measure({.args = {std::filesystem::absolute(scale.program).string(), "-n", "Typist"},
+  return measure({.args = {std::filesystem::absolute(scale.program).string(), "-n", "Typing"},
                   .environment = std::move(environment),
                   .directory = daemon.server().directory()},
                  scale);
@@ -91,14 +91,14 @@ Workload keystroke_work() {
           .candidates =
               {wrapped({.name = "bare", .title = "no forwarder", .note = "the program itself; CPU is its own"}, {}),
                wrapped({.name = "poll", .title = "bare poll() forwarder", .note = "copies only"},
-                       {own_program(), "role", "poll"}),
+                       {self_path(), "role", "poll"}),
                {.traits = {.name = "script", .title = "script(1)", .note = "from util-linux, writing to /dev/null"},
                 .run = [](const Scale& scale) { return measure({.is_script = true}, scale); }},
                wrapped({.name = "parts",
                         .title = "relay terminal classes",
                         .own = true,
-                        .note = "Child and PersonTerminal, which never block"},
-                       {own_program(), "role", "parts"}),
+                        .note = "Child and UserTerminal, which never block"},
+                       {self_path(), "role", "parts"}),
                {.traits = {.name = "host",
                            .title = "agent-relay -n NAME",
                            .own = true,

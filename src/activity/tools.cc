@@ -77,7 +77,7 @@ constexpr auto kTools = std::to_array<ToolKind>({
 });
 
 /// A shell may get an array of words; the command is then the last of three.
-std::string text_in(const json::value* value) {
+std::string string_of(const json::value* value) {
   if (value == nullptr) return {};
   if (value->is_string()) return std::string{value->get_string()};
   const auto* words = value->if_array();
@@ -123,7 +123,7 @@ const ToolKind& kind_of(std::string_view tool) {
 }
 
 std::string subject_of(const ToolKind& kind, const json::object& input) {
-  const auto member = [&](std::string_view name) { return text_in(input.if_contains(name)); };
+  const auto member = [&](std::string_view name) { return string_of(input.if_contains(name)); };
   auto subject = kind.subject.empty() ? std::string{} : member(kind.subject);
   // The same tool in other versions, and of another agent.
   if (subject.empty() && kind.use == ToolCategory::Read) subject = member("absolute_path");

@@ -366,11 +366,11 @@ TEST_F(HookAdapterTest, FailureOfTurnIsReported) {
 TEST_F(HookAdapterTest, HookContextIsReportedOnceAsWritten) {
   start("gemini");
   call(event("gemini/SessionStart-startup"));
-  write(R"({"id":"a","timestamp":"2026-11-15T19:59:07.696Z","type":"user","content":[{"text":"go on"},)"
+  write(R"({"id":"a","timestamp":"2026-11-15T19:59:07.696Z","type":"user","content":[{"text":"proceed"},)"
         R"({"text":"<hook_context>a &lt;b&gt; &amp; c</hook_context>"}]})");
   ASSERT_TRUE(
       until([&] { return std::ranges::find(recorder.inputs, "a &lt;b&gt; &amp; c") != recorder.inputs.end(); }));
-  EXPECT_EQ(recorder.inputs, (Texts{"go on", "a &lt;b&gt; &amp; c"})) << "one entry, one proof";
+  EXPECT_EQ(recorder.inputs, (Texts{"proceed", "a &lt;b&gt; &amp; c"})) << "one entry, one proof";
 }
 
 TEST_F(HookAdapterTest, SkippedLineDoesNotFailTranscript) {

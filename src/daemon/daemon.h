@@ -16,7 +16,7 @@ enum class Errc { AlreadyRunning, NoSuchRoot, NotOpen };
 std::string_view describe(Errc code);
 
 /// A workspace to open at the start, besides the saved ones.
-struct WorkspaceToOpen {
+struct WorkspaceToServe {
   std::string root;    // absolute project root
   std::string socket;  // an additional socket path, or empty
 };
@@ -28,7 +28,7 @@ struct DaemonOptions {
   config::Settings settings;
   std::function<Result<config::Settings>()> reload_settings;  // called on SIGHUP; may be empty
   std::string version;
-  std::vector<WorkspaceToOpen> open;
+  std::vector<WorkspaceToServe> open;
   std::string api_token;     // of the HTTP API; empty: none
   std::string capture_home;  // where hooks record the sessions of agents; empty: no agent is observed
   LogTo log = LogTo::File;

@@ -33,11 +33,11 @@ Result<std::string> read_at(int fd, std::uint64_t offset, std::uint64_t bytes) {
   return text;
 }
 
-struct Numbered {
+struct NumberedLine {
   records::EventSeq number = 0;
   WallMs at = 0;
 };
-Numbered numbered(std::string_view line) {
+NumberedLine parse_line_number(std::string_view line) {
   const auto event = parse_json_object(line);
   if (!event) return {};
   return {static_cast<records::EventSeq>(std::max<std::int64_t>(integer_member(*event, "_seq").value_or(0), 0)),
@@ -47,7 +47,7 @@ Numbered numbered(std::string_view line) {
 /// The whole lines of a file: their bytes, the first and the last. Empty for a missing file.
 struct WholeLines {
   std::uint64_t bytes = 0;
-  Numbered first, last;
+  NumberedLine first, last;
 };
 Result<WholeLines> whole_lines(const std::string& path) {
   const UniqueFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
@@ -61,8 +61,8 @@ Result<WholeLines> whole_lines(const std::string& path) {
   if (end == std::string::npos) return WholeLines{};
   const auto last = end == 0 ? 0 : tail.rfind('\n', end - 1) + 1;  // none before it: at 0
   const auto head = RELAY_TRY(read_at(file.get(), 0, std::min(size, kMaxLineBytes)));
-  return WholeLines{from + end + 1, numbered(std::string_view{head}.substr(0, head.find('\n'))),
-                    numbered(std::string_view{tail}.substr(last, end - last))};
+  return WholeLines{from + end + 1, parse_line_number(std::string_view{head}.substr(0, head.find('\n'))),
+                    parse_line_number(std::string_view{tail}.substr(last, end - last))};
 }
 
 Result<void> write_all(int fd, std::string_view text) {

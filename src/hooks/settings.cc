@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 64;
 
-Result<std::string> text_in(const UniqueFd& file, const std::string& path) {
+Result<std::string> read_text(const UniqueFd& file, const std::string& path) {
   std::string text;
   char buffer[16 * 1024];
   while (true) {
@@ -40,7 +40,7 @@ Result<std::optional<std::string>> read_settings_file(const std::string& path) {
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return fail_errno(format("cannot read {}", path));
   if (!S_ISREG(status.st_mode)) return fail(format("{} is not an ordinary file", path));
-  return RELAY_TRY(text_in(file, path));
+  return RELAY_TRY(read_text(file, path));
 }
 
 Result<std::optional<std::string>> read_project_settings(const std::string& project, const std::string& file) {
@@ -53,7 +53,7 @@ Result<std::optional<std::string>> read_project_settings(const std::string& proj
   const auto opened = open_file_beneath({root.get(), file, path}, O_RDONLY);
   if (!opened && is(opened.error(), BeneathErrc::Absent)) return std::nullopt;
   if (!opened) return Failure{opened.error()};
-  return RELAY_TRY(text_in(*opened, path));
+  return RELAY_TRY(read_text(*opened, path));
 }
 
 Result<json::object> parse_settings(std::string_view text, Comments comments) {

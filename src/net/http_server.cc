@@ -166,7 +166,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(AsioLoop& loop, const Htt
   return server;
 }
 
-Result<void> HttpServer::listen_also(const HttpAddress& address) {
+Result<void> HttpServer::add_listener(const HttpAddress& address) {
   auto listening = RELAY_TRY(open_listener(address));
   acceptors_.push_back(std::make_unique<Acceptor>(*core_, std::move(listening.socket)));
   return {};

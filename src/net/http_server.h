@@ -68,7 +68,7 @@ class HttpServer {
                                                     const HttpServerLimits& limits, Handler handler);
 
   /// One more address for the same server. Errors as in `listen`.
-  Result<void> listen_also(const HttpAddress& address);
+  Result<void> add_listener(const HttpAddress& address);
 
   /// Cuts all connections without calling their listeners.
   ~HttpServer();

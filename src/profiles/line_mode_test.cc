@@ -102,8 +102,8 @@ TEST_F(LineMode, IsIdleOnlyAtItsPromptAndTypingWithADraft) {
 
 TEST_F(LineMode, ReadsADraftOverSeveralPromptsFromTheFirst) {
   write(kPrompt);
-  EXPECT_EQ(write("Relay message\r\n> goes on"), State::Typing);
-  EXPECT_EQ(draft(), "Relay message\ngoes on");
+  EXPECT_EQ(write("Relay message\r\n> resumes"), State::Typing);
+  EXPECT_EQ(draft(), "Relay message\nresumes");
 }
 
 TEST_F(LineMode, IgnoresThePromptOfAnotherProgram) {
@@ -128,9 +128,9 @@ TEST_F(LineMode, KeepsOnlyLineBreaksOfTheProgram) {
   write(kPrompt);
   write(kEnter);
   write("@relay:Bob 0123456789 0123456789 0123456\r\nanotherword that would not have fitted\r\n\r\n");
-  write("@relay:Bob 0123456789 0123456789 012345678 goes on\r\n");
+  write("@relay:Bob 0123456789 0123456789 012345678 resumes\r\n");
   write(kPrompt);
-  EXPECT_EQ(commands(), (Texts{"Bob: 0123456789 0123456789 0123456", "Bob: 0123456789 0123456789 012345678 goes on"}));
+  EXPECT_EQ(commands(), (Texts{"Bob: 0123456789 0123456789 0123456", "Bob: 0123456789 0123456789 012345678 resumes"}));
 }
 
 TEST_F(LineMode, TreatsTheRestOfAToolRowAsToolOutput) {
@@ -152,7 +152,7 @@ TEST_F(LineMode, BlocksOnASilentUnknownQuestion) {
   EXPECT_EQ(watcher_.next_update_at(), std::nullopt);
   ASSERT_TRUE(watcher_.analysis().findings.question) << "it is listed as a question";
   EXPECT_TRUE(watcher_.analysis().findings.question->body.ends_with("Password:"));
-  EXPECT_EQ(write("\r\nit goes on"), State::Working);
+  EXPECT_EQ(write("\r\nit resumes"), State::Working);
   EXPECT_FALSE(watcher_.analysis().findings.question);
 }
 

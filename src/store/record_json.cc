@@ -23,7 +23,7 @@ Result<json::value> parse_array(const std::string& text) {
   return value;
 }
 
-std::vector<std::string> texts_in(const json::array& array) {
+std::vector<std::string> strings_of(const json::array& array) {
   std::vector<std::string> texts;
   for (const auto& value : array) {
     if (const auto* text = value.if_string()) texts.emplace_back(text->data(), text->size());
@@ -110,7 +110,7 @@ Result<protocol::Capabilities> capabilities_from_json(const std::string& text) {
   capabilities.receipt_steps = bool_member(*object, "receipt_steps").value_or(false);
   if (const auto* modes = array_member(*object, "modes")) {
     capabilities.modes.emplace();
-    for (const auto& name : texts_in(*modes)) {
+    for (const auto& name : strings_of(*modes)) {
       if (const auto mode = protocol::parse_delivery_mode(name)) capabilities.modes->add(*mode);
     }
   }
@@ -125,7 +125,7 @@ Result<protocol::Capabilities> capabilities_from_json(const std::string& text) {
 
 Result<std::vector<std::string>> texts_from_json(const std::string& text) {
   const auto list = RELAY_TRY(parse_array(text));
-  return texts_in(list.get_array());
+  return strings_of(list.get_array());
 }
 
 Result<std::vector<AgentName>> names_from_json(const std::string& text) {
@@ -152,7 +152,7 @@ Result<std::vector<records::ShadowBinding>> shadows_from_json(const std::string&
     if (object == nullptr) continue;
     auto& shadow = shadows.emplace_back();
     shadow.primary = AgentName{string_member(*object, "primary").value_or("")};
-    if (const auto* speak_on = array_member(*object, "speak_on")) shadow.speak_on = texts_in(*speak_on);
+    if (const auto* speak_on = array_member(*object, "speak_on")) shadow.speak_on = strings_of(*speak_on);
     shadow.incoming = bool_member(*object, "incoming").value_or(true);
     shadow.outgoing = bool_member(*object, "outgoing").value_or(true);
   }

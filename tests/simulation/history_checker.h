@@ -51,7 +51,7 @@ class HistoryChecker final : public StoreObserver {
 
   [[nodiscard]] const std::optional<std::string>& violation() const { return violation_; }
   void violate(const std::string& what);
-  /// Reports a violation that damage may cause: damage takes back reported commits, so a message may come again.
+  /// Reports a violation that damage may cause: damage removes reported commits, so a message may come again.
   void violate_unless_damaged(const std::string& what);
 
   /// Registers a client; only its deliveries are awaited. Bad clients get messages too and never report them.

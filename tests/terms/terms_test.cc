@@ -45,7 +45,8 @@ bool is_checked(const fs::path& path) {
   static const std::set<std::string, std::less<>> kExtensions = {".h",   ".cc",  ".md",    ".mjs", ".toml",
                                                                  ".txt", ".lua", ".cmake", ".in",  ""};
   const auto text = path.string();
-  for (const auto* part : {"/testdata/", "/corpus/", "/recordings/", "/node_modules/", "/tests/terms/", "/glossary.md"})
+  for (const auto* part : {"/testdata/", "/corpus/", "/recordings/", "/node_modules/", "/tests/terms/", "/glossary.md",
+                           "_conversations.h"})
     if (text.find(part) != std::string::npos) return false;
   return kExtensions.contains(path.extension().string());
 }

@@ -50,7 +50,7 @@ struct Server::Parts {
     auto& policy = options.policy;
     const auto other = other_loopback(policy.address);
     if (other.empty()) return {};
-    auto second = made.listen_also({.address = std::string{other}, .port = made.port()});
+    auto second = made.add_listener({.address = std::string{other}, .port = made.port()});
     if (second) policy.second_address = other;
     if (!second && is(second.error(), net::HttpServerErrc::PortTaken)) return second;
     return {};

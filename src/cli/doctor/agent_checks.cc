@@ -84,12 +84,12 @@ void check_versions(const Context& context, const std::vector<profiles::UserProf
                              relay::format("check that it runs: {} --version", agent.command)));
       continue;
     }
-    const auto remark = version_remark(version, agent.profile.tested);
+    const auto deviation = version_deviation(version, agent.profile.tested);
     const auto message = relay::format("{} {} at {}", agent.command, version, agent.path);
     results.push_back(
-        remark.empty()
+        deviation.empty()
             ? fine("agents", message)
-            : note("agents", message + ", " + remark,
+            : note("agents", message + ", " + deviation,
                    relay::format(
                        "if its screen is not recognized (agent-relay explain NAME), update agent-relay or write "
                        "{}/profiles/{}.toml",

@@ -119,7 +119,7 @@ std::strong_ordering compare_versions(std::string_view one, std::string_view oth
   return std::strong_ordering::equal;
 }
 
-std::string version_remark(std::string_view version, const std::vector<std::string>& tested) {
+std::string version_deviation(std::string_view version, const std::vector<std::string>& tested) {
   if (tested.empty() || std::ranges::find(tested, version) != tested.end()) return {};
   const auto before = [](const auto& one, const auto& other) { return compare_versions(one, other) < 0; };
   const auto [oldest, newest] = std::ranges::minmax(tested, before);

@@ -22,6 +22,6 @@ std::strong_ordering compare_versions(std::string_view one, std::string_view oth
 
 /// Empty when `version` is one of the `tested` ones or `tested` is empty, else
 /// `newer than 2.1.325, the version its profile was tested with`.
-std::string version_remark(std::string_view version, const std::vector<std::string>& tested);
+std::string version_deviation(std::string_view version, const std::vector<std::string>& tested);
 
 }  // namespace relay::cli

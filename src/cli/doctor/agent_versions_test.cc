@@ -29,13 +29,13 @@ TEST(AgentVersions, AreComparedByNumbers) {
 }
 
 TEST(AgentVersions, UntestedVersionGetsRemark) {
-  EXPECT_EQ(version_remark("2.1.325", {"2.1.325", "2.1.197"}), "");
-  EXPECT_EQ(version_remark("9.9", {}), "");
-  EXPECT_EQ(version_remark("2.2.0", {"2.1.325", "2.1.197"}),
+  EXPECT_EQ(version_deviation("2.1.325", {"2.1.325", "2.1.197"}), "");
+  EXPECT_EQ(version_deviation("9.9", {}), "");
+  EXPECT_EQ(version_deviation("2.2.0", {"2.1.325", "2.1.197"}),
             "newer than 2.1.325, the version its profile was tested with");
-  EXPECT_EQ(version_remark("2.0.9", {"2.1.325", "2.1.197"}),
+  EXPECT_EQ(version_deviation("2.0.9", {"2.1.325", "2.1.197"}),
             "older than 2.1.197, the version its profile was tested with");
-  EXPECT_EQ(version_remark("2.1.200", {"2.1.325", "2.1.197"}),
+  EXPECT_EQ(version_deviation("2.1.200", {"2.1.325", "2.1.197"}),
             "between the versions its profile was tested with (2.1.197 to 2.1.325)");
 }
 

@@ -5,7 +5,7 @@
 namespace relay::host {
 namespace {
 
-constexpr const char* kText = "Relay message from Alice [abc12345]: go on";
+constexpr const char* kText = "Relay message from Alice [abc12345]: proceed";
 
 bool matches(const std::string& text, const char* delivery = kText) { return EvidenceMatcher{text}.matches(delivery); }
 

@@ -163,12 +163,12 @@ TEST_F(InjectorTest, UserTextGoesFirstOrFails) {
   (void)take_steps();
   Lines outcomes;
   const auto record = [&](Result<void> outcome) { outcomes.push_back(outcome ? "done" : outcome.error().message()); };
-  injector.inject_user_text("go on", view.now, record);
+  injector.inject_user_text("proceed", view.now, record);
   EXPECT_TRUE(injector.has_user_text()) << "no second one is accepted";
   deliver_one();
   EXPECT_FALSE(injector.has_user_text());
   EXPECT_EQ(outcomes, Lines{"done"});
-  EXPECT_EQ(take_steps(), (Lines{"paste go on", "enter", "a deferred: the agent is working"}));
+  EXPECT_EQ(take_steps(), (Lines{"paste proceed", "enter", "a deferred: the agent is working"}));
   injector.inject_user_text("more", view.now, record);
   after(0ms, State::Working);
   after(kUserTextTimeout, State::Working);
@@ -229,7 +229,7 @@ TEST_F(InjectorTest, AgentExitLeavesDeliveryInDoubt) {
 
 TEST_F(InjectorTest, DeliveryBehindUserTextCanBeReclaimed) {
   injector.add(delivery("a"));
-  injector.inject_user_text("go on", view.now, [](const Result<void>&) {});
+  injector.inject_user_text("proceed", view.now, [](const Result<void>&) {});
   after(1s, State::Idle);
   EXPECT_EQ(injector.reclaim()->message, "a");
   EXPECT_FALSE(injector.reclaim()) << "the user's text is being typed";

@@ -276,12 +276,12 @@ TEST_F(PipelineTest, FetchedMessageNamesFilesAndExpectedAnswer) {
 TEST_F(PipelineTest, DeliveryBehindUserTextCanBeCancelled) {
   receive("a");
   after(1s, State::Working);
-  pipeline->inject_user_text("go on", view.now, [](const Result<void>&) {});
+  pipeline->inject_user_text("proceed", view.now, [](const Result<void>&) {});
   EXPECT_TRUE(pipeline->cancel("a"));
   (void)take_steps();
   after(10ms, State::Idle);
   type_one();
-  EXPECT_EQ(take_steps(), (Lines{"paste go on", "enter"}));
+  EXPECT_EQ(take_steps(), (Lines{"paste proceed", "enter"}));
 }
 
 TEST_F(PipelineTest, LongSilentDeliveryFitsBesideOthers) {

@@ -237,15 +237,15 @@ void FakeAgent::draw() {
     bytes.erase(0, half);
   }
   pieces_.push_back({std::move(bytes), std::move(view)});
-  if (!piece_timer_ && !paused_) show_next();
+  if (!piece_timer_ && !paused_) show_piece();
 }
 
-void FakeAgent::show_next() {
+void FakeAgent::show_piece() {
   piece_timer_ = nullptr;
   if (pieces_.empty() || paused_) return;
   auto piece = std::move(pieces_.front());
   pieces_.pop_front();
-  if (!pieces_.empty()) piece_timer_ = loop_.after(kPieceGap, [this] { show_next(); });
+  if (!pieces_.empty()) piece_timer_ = loop_.after(kPieceGap, [this] { show_piece(); });
   half_drawn_ = piece.completes || pieces_.empty() ? std::nullopt : pieces_.front().completes;
   if (piece.completes) shown_ = *std::move(piece.completes);
   listener_.on_output(piece.bytes);
@@ -302,7 +302,7 @@ std::string FakeAgent::frame() const {
 
 void FakeAgent::resume_output() {
   if (!std::exchange(paused_, false) || pieces_.empty() || piece_timer_) return;
-  piece_timer_ = loop_.after(Millis{0}, [this] { show_next(); });
+  piece_timer_ = loop_.after(Millis{0}, [this] { show_piece(); });
 }
 
 Result<void> FakeAgent::resize(pty::WindowSize size) {

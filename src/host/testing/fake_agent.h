@@ -109,7 +109,7 @@ class FakeAgent final : public pty::Program {
   void become_idle();
   void changed();
   void draw();
-  void show_next();
+  void show_piece();
   [[nodiscard]] std::string frame() const;
 
   struct Piece {
