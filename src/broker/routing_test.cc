@@ -104,6 +104,16 @@ TEST(Broker, SubscriptionsAreChangedAndListedByRequest) {
             1u);
 }
 
+TEST(Broker, RefusesSubscriptionForAgentWhoseSessionHasEnded) {
+  BrokerFixture fixture;
+  const auto bob = fixture.join_with_acks("Bob");
+  const auto user = fixture.join_user();
+  fixture.request(bob, "BYE");
+  const auto refused = fixture.response(user, "TOPICS", R"({"action":"subscribe","topic":"deploys","agent":"Bob"})");
+  EXPECT_EQ(string_field(refused, "code"), "BAD_REQUEST");
+  EXPECT_TRUE(fixture.response(user, "TOPICS", "{}").at("topics").as_array().empty());
+}
+
 TEST(Broker, SuggestsNearestNames) {
   BrokerFixture fixture;
   const auto alice = fixture.join_with_acks("Alice");

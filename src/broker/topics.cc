@@ -66,7 +66,7 @@ std::optional<Rejection> Channels::change_topics(const ConnectionState& connecti
           is_same_agent(connection, name) ? std::nullopt : require_user(connection, "change topics of other agents"))
     return refused;
   if (agent == nullptr) return Rejection{NackCode::UnknownRecipient, agents_.unknown_reason(name)};
-  if (!agent->session || agent->removing)
+  if (!agent->session || agent->session->ended != 0 || agent->removing)
     return Rejection{
         NackCode::BadRequest,
         format("{} has no session, and a subscription belongs to one; a channel also reaches offline agents: "

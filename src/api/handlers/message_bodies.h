@@ -20,6 +20,8 @@ struct SendMessageRequest {
   std::optional<std::string> reply_to = {};
   std::optional<Mode> mode = {};
   std::optional<bool> urgent = {};
+  std::optional<std::int64_t> importance = {};
+  std::optional<bool> requires_ack = {};
   std::optional<std::int64_t> ttl_ms = {};
   std::optional<std::string> idempotency_key = {};
 };
@@ -38,6 +40,13 @@ struct SendMessageResponse {
   std::optional<bool> duplicate = {};
 };
 
+struct AttachmentBody {
+  std::optional<std::string> name = {};
+  std::optional<std::string> path = {};
+  std::optional<std::int64_t> bytes = {};
+  std::optional<std::string> sha256 = {};
+  std::optional<std::string> media_type = {};
+};
 struct MessageBody {
   std::string id = {};
   std::int64_t key = 0;
@@ -50,7 +59,14 @@ struct MessageBody {
   std::optional<std::string> topic = {};
   WallMs timestamp = 0;
   std::string status = {};
+  std::optional<std::string> as = {};
+  std::optional<std::string> reply_to = {};
+  std::optional<std::int64_t> importance = {};
+  std::optional<bool> requires_ack = {};
+  std::optional<std::vector<AttachmentBody>> attachments = {};
   std::optional<json::object> data = {};
+  std::optional<bool> is_broadcast = {};
+  std::optional<std::int64_t> reply_count = {};
 };
 struct MessageList {
   std::vector<MessageBody> messages = {};
@@ -81,7 +97,14 @@ struct TracedMessage {
   std::string to = {};
   std::string body = {};
   std::string kind = {};
+  std::optional<std::string> thread = {};
+  std::optional<std::string> topic = {};
   WallMs timestamp = 0;
+  std::optional<std::string> as = {};
+  std::optional<std::string> sender_id = {};
+  std::optional<std::string> reply_to = {};
+  std::optional<std::int64_t> importance = {};
+  std::optional<bool> requires_ack = {};
 };
 struct MessageTrace {
   TracedMessage message = {};
@@ -107,6 +130,8 @@ inline constexpr auto kObject<api::SendMessageRequest> = object(
     member<&api::SendMessageRequest::reply_to>("replyTo", "the id of the message it answers", {.max = 256}),
     member<&api::SendMessageRequest::mode>("mode", "delivery mode; `on-idle` when absent"),
     member<&api::SendMessageRequest::urgent>("urgent", "delivered before messages that are not urgent"),
+    member<&api::SendMessageRequest::importance>("importance", "advisory, for the reader", {.min = 0, .max = 100}),
+    member<&api::SendMessageRequest::requires_ack>("requiresAck", "true: request an acknowledgement"),
     member<&api::SendMessageRequest::ttl_ms>("ttlMs", "time to live; the delivery expires after it",
                                              {.min = 1, .max = 2'592'000'000}),
     member<&api::SendMessageRequest::idempotency_key>(
@@ -129,6 +154,13 @@ inline constexpr auto kObject<api::SendMessageResponse> = object(
     member<&api::SendMessageResponse::duplicate>("duplicate", "true: it was already stored under the same key"));
 
 template <>
+inline constexpr auto kObject<api::AttachmentBody> = object(
+    "Attachment", "A file that was sent with a message.", member<&api::AttachmentBody::name>("name", "the file name"),
+    member<&api::AttachmentBody::path>("path", "the stored copy, below the project"),
+    member<&api::AttachmentBody::bytes>("bytes", "its size"),
+    member<&api::AttachmentBody::sha256>("sha256", "the SHA-256 of its content"),
+    member<&api::AttachmentBody::media_type>("mediaType", "its media type"));
+template <>
 inline constexpr auto kObject<api::MessageBody> = object(
     "Message", "A message.", member<&api::MessageBody::id>("id", "its id"),
     member<&api::MessageBody::key>("key", "its position among all messages, for `before` and `after`"),
@@ -139,7 +171,14 @@ inline constexpr auto kObject<api::MessageBody> = object(
     member<&api::MessageBody::topic>("topic", "the topic"),
     member<&api::MessageBody::timestamp>("timestamp", "milliseconds since 1970"),
     member<&api::MessageBody::status>("status", "the state of its least advanced delivery"),
-    member<&api::MessageBody::data>("data", "structured data sent with it"));
+    member<&api::MessageBody::as>("as", "`user`: the user wrote it"),
+    member<&api::MessageBody::reply_to>("replyTo", "the id of the message it answers"),
+    member<&api::MessageBody::importance>("importance", "0 to 100, as the sender set it"),
+    member<&api::MessageBody::requires_ack>("requiresAck", "true: the sender requested an acknowledgement"),
+    member<&api::MessageBody::attachments>("attachments", "files that were sent with it"),
+    member<&api::MessageBody::data>("data", "structured data sent with it"),
+    member<&api::MessageBody::is_broadcast>("isBroadcast", "true: it was sent to `*`"),
+    member<&api::MessageBody::reply_count>("replyCount", "number of messages that answer it"));
 template <>
 inline constexpr auto kObject<api::MessageList> =
     object("MessageList", "Messages.", member<&api::MessageList::messages>("messages", "in the requested order"),
@@ -171,7 +210,14 @@ inline constexpr auto kObject<api::TracedMessage> = object(
     member<&api::TracedMessage::from>("from", "the sender"), member<&api::TracedMessage::to>("to", "the recipient"),
     member<&api::TracedMessage::body>("body", "the text"),
     member<&api::TracedMessage::kind>("kind", "the message kind"),
-    member<&api::TracedMessage::timestamp>("timestamp", "milliseconds since 1970"));
+    member<&api::TracedMessage::thread>("thread", "the thread"),
+    member<&api::TracedMessage::topic>("topic", "the topic"),
+    member<&api::TracedMessage::timestamp>("timestamp", "milliseconds since 1970"),
+    member<&api::TracedMessage::as>("as", "`user` or `peer`: whose authority it has"),
+    member<&api::TracedMessage::sender_id>("senderId", "the id under which the sender sent it"),
+    member<&api::TracedMessage::reply_to>("replyTo", "the id of the message it answers"),
+    member<&api::TracedMessage::importance>("importance", "0 to 100, as the sender set it"),
+    member<&api::TracedMessage::requires_ack>("requiresAck", "true: the sender requested an acknowledgement"));
 template <>
 inline constexpr auto kObject<api::MessageTrace> =
     object("MessageTrace", "A message and its delivery history.",

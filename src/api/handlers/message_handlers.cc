@@ -37,6 +37,8 @@ OutgoingMessage outgoing_message(Api& api, const std::string& to, const SendMess
                            .send = {.to = to, .body = message.message, .thread = message.thread.value_or("")}};
   auto& meta = outgoing.send.meta;
   meta.reply_to = message.reply_to.value_or("");
+  meta.importance = message.importance;
+  meta.requires_ack = message.requires_ack.value_or(false);
   meta.ttl_ms = message.ttl_ms;
   meta.delivery.emplace();
   if (message.mode) meta.delivery->mode = delivery_mode(*message.mode);
