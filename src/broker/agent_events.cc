@@ -46,7 +46,7 @@ void AgentEvents::on_session_state(ConnectionState& connection, const protocol::
   if (!reported.modes) reported.modes = activity.state.modes;
   if (reported.boundary) activity.boundaries[*reported.boundary] = context_.newest_key();
   const bool other_modes = reported.modes != activity.state.modes;
-  if (reported.state != activity.state.state) event_log_.record_activity(*agent, reported);
+  if (reported.state != activity.state.state) event_recorder_.record_activity(*agent, reported);
   activity.state = std::move(reported);
   if (other_modes) unsupported_.scan(*agent);
   deliveries_.deliver_pending(*agent);
@@ -97,7 +97,7 @@ void AgentEvents::charge(ConnectionState& connection, const protocol::Envelope& 
       [this, connection = connection.id, bytes](CommitResult) { budget_.release(connection, bytes); });
 }
 
-/// A refusal is final; without one the event is acknowledged. A repeated event has its number already.
+/// A refusal is final; without one the event is acknowledged. A repeated event already has its number.
 void AgentEvents::answer_when_saved(ConnectionState& connection, std::string_view id, Occurrence occurrence,
                                     std::string refusal) {
   commits_.when_committed([this, connection = connection.id, name = *connection.agent, id = std::string{id}, occurrence,
@@ -135,13 +135,13 @@ Result<void> AgentEvents::accept(AgentState& agent, const protocol::Envelope& en
     tokens->agent_name = agent.name().value();
     if (!tokens->thread && !agent.thread->empty()) tokens->thread = *agent.thread;
   }
-  auto row = event_log_.row(event, agent.name(), session);
+  auto row = event_recorder_.row(event, agent.name(), session);
   if (row.event.body.size() > kMaxEventBytes)
-    return fail(format("an event may have {} bytes, this one has {}", kMaxEventBytes, row.event.body.size()));
+    return fail(format("an event may be at most {} bytes; this one is {}", kMaxEventBytes, row.event.body.size()));
   if (auto prompt = parse_prompt(event, object, context_.wall())) {
     if (mode == PromptMode::Closed) return fail("the agent of this prompt has ended");
     if (row.event.body.size() > kMaxPromptBytes)
-      return fail(format("a request may have {} bytes, this one has {}", kMaxPromptBytes, row.event.body.size()));
+      return fail(format("a prompt may be at most {} bytes; this one is {}", kMaxPromptBytes, row.event.body.size()));
     const bool again = string_member(object, "_again") == session.value();
     prompts_.open(agent, *std::move(prompt), again ? Occurrence::Repeated : Occurrence::First);
     return {};

@@ -10,7 +10,7 @@
 
 #include "broker/commit_budget.h"
 #include "broker/deliveries.h"
-#include "broker/event_log.h"
+#include "broker/event_recorder.h"
 #include "broker/prompts.h"
 #include "broker/send_replies.h"
 #include "broker/unsupported_lanes.h"
@@ -21,14 +21,14 @@ namespace relay::broker {
 class AgentEvents {
  public:
   AgentEvents(Context& context, CommitPipeline& commits, CommitBudget& budget, Connections& connections, Agents& agents,
-              EventLog& event_log, SendReplies& replies, Deliveries& deliveries, UnsupportedLanes& unsupported,
-              Prompts& prompts)
+              EventRecorder& event_recorder, SendReplies& replies, Deliveries& deliveries,
+              UnsupportedLanes& unsupported, Prompts& prompts)
       : context_{context},
         commits_{commits},
         budget_{budget},
         connections_{connections},
         agents_{agents},
-        event_log_{event_log},
+        event_recorder_{event_recorder},
         replies_{replies},
         deliveries_{deliveries},
         unsupported_{unsupported},
@@ -59,7 +59,7 @@ class AgentEvents {
   CommitBudget& budget_;
   Connections& connections_;
   Agents& agents_;
-  EventLog& event_log_;
+  EventRecorder& event_recorder_;
   SendReplies& replies_;
   Deliveries& deliveries_;
   UnsupportedLanes& unsupported_;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxForgotten = 256;  // names in one commit
 constexpr WallMs kMinUnused = 60'000;       // at the limit: names used in the last minute stay
 constexpr Millis kRoomRetry{1'000};         // a search that found none is not repeated sooner
-constexpr std::size_t kRoomShare = 100;     // at the limit, room is made for this part of all names at once
+constexpr std::size_t kRoomDivisor = 100;   // at the limit, room is made for all names divided by this
 
 }  // namespace
 
@@ -36,15 +36,15 @@ void AgentRemoval::on_remove_agent(ConnectionState& connection, const protocol::
   if (agent == nullptr)
     return answer(connection, envelope.id, true, false, format("no agent is named '{}'", wanted->name));
   if (agent->connected()) return refuse(format("{} is connected; let it leave first", wanted->name));
-  if (agent->removing) return refuse(format("{} is being removed already", wanted->name));
-  for (const NameUser* user : users_)
-    if (const auto obstacle = user->removal_obstacle(wanted->name); !obstacle.empty()) return refuse(obstacle);
+  if (agent->removing) return refuse(format("{} is already being removed", wanted->name));
+  for (const NameHolder* holder : holders_)
+    if (const auto obstacle = holder->removal_obstacle(wanted->name); !obstacle.empty()) return refuse(obstacle);
   set_removing(*agent, true);
-  for (NameUser* user : users_) user->on_removing(*agent);
+  for (NameHolder* holder : holders_) holder->on_removing(*agent);
   if (agent->session && agent->session->ended == 0)
     commits_.change(
-        event_log_.row(events::SessionEnded{.ended_at = context_.wall(), .reason = events::SessionEnd::Timeout},
-                       agent->name(), agent->session->id));
+        event_recorder_.row(events::SessionEnded{.ended_at = context_.wall(), .reason = events::SessionEnd::Timeout},
+                            agent->name(), agent->session->id));
   commits_.change(records::RemoveAgent{agent->name(), wanted->remove_messages, context_.wall()});
   commits_.when_committed([this, id = connection.id, request = std::string{envelope.id},
                            name = wanted->name](CommitResult result) {
@@ -100,7 +100,8 @@ void AgentRemoval::forget_unused(WallMs older_than, std::vector<std::string> nam
 bool AgentRemoval::has_room_for_name(std::size_t others) {
   if (agents_.has_room(others)) return true;
   if (context_.steady() < next_room_search_) return false;
-  const auto names = unused_names(context_.wall() - kMinUnused, std::max<std::size_t>(1, agents_.size() / kRoomShare));
+  const auto names =
+      unused_names(context_.wall() - kMinUnused, std::max<std::size_t>(1, agents_.size() / kRoomDivisor));
   forget_names(names);
   if (names.empty()) next_room_search_ = context_.steady() + kRoomRetry;
   return agents_.has_room(others);
@@ -111,7 +112,7 @@ std::set<AgentName> AgentRemoval::needed_names() const {
   for (const auto& [channel, members] : audiences_.channels())
     if (channel != protocol::kGeneralChannel)
       needed.insert(members.begin(), members.end());  // every agent is in #general
-  for (const NameUser* user : users_) user->add_needed_names(needed);
+  for (const NameHolder* holder : holders_) holder->add_needed_names(needed);
   return needed;
 }
 
@@ -135,8 +136,8 @@ bool AgentRemoval::is_unused(const AgentState& agent, WallMs older_than) const {
   const bool set_by_user = agent.record->paused || !agent.record->policy.empty();
   const auto last_used = std::max(agent.record->last_seen, agent.session ? agent.session->ended : 0);
   if (present || busy || set_by_user || last_used >= older_than) return false;
-  if (std::ranges::any_of(users_, [&](const NameUser* user) { return user->is_using(agent); })) return false;
-  return !agent.outboxes.used_since(context_.wall() - records::kOutboxMarkRetentionMs);
+  if (std::ranges::any_of(holders_, [&](const NameHolder* holder) { return holder->is_using(agent); })) return false;
+  return !agent.outboxes.was_used_since(context_.wall() - records::kOutboxMarkRetentionMs);
 }
 
 void AgentRemoval::forget_names(const std::vector<std::string>& names) {

@@ -13,7 +13,7 @@
 #include "broker/commit_pipeline.h"
 #include "broker/connections.h"
 #include "broker/due_timer.h"
-#include "broker/event_log.h"
+#include "broker/event_recorder.h"
 #include "broker/loop_breaker.h"
 #include "broker/sender_receipts.h"
 #include "protocol/envelope.h"
@@ -21,12 +21,12 @@
 namespace relay::broker {
 
 /// A part that refers to agents by name.
-class NameUser {
+class NameHolder {
  public:
-  virtual ~NameUser() = default;
+  virtual ~NameHolder() = default;
   /// Names that must not be forgotten.
   virtual void add_needed_names(std::set<AgentName>& /*needed*/) const {}
-  /// Has the part an operation or ids of this agent that must not be lost?
+  /// True if the part has an operation or ids of this agent that must not be lost.
   [[nodiscard]] virtual bool is_using(const AgentState& /*agent*/) const { return false; }
   /// Why the agent cannot be removed now; empty: it can.
   [[nodiscard]] virtual std::string removal_obstacle(const std::string& /*name*/) const { return {}; }
@@ -37,26 +37,26 @@ class NameUser {
 class AgentRemoval {
  public:
   AgentRemoval(Context& context, CommitPipeline& commits, Connections& connections, Agents& agents,
-               Audiences& audiences, EventLog& event_log, SenderReceipts& receipts, LoopBreaker& loops,
+               Audiences& audiences, EventRecorder& event_recorder, SenderReceipts& receipts, LoopBreaker& loops,
                DueTimer& due_timer)
       : context_{context},
         commits_{commits},
         connections_{connections},
         agents_{agents},
         audiences_{audiences},
-        event_log_{event_log},
+        event_recorder_{event_recorder},
         receipts_{receipts},
         loops_{loops},
         due_timer_{due_timer} {}
 
-  /// The user outlives this object.
-  void add_user(NameUser& user) { users_.push_back(&user); }
+  /// The holder outlives this object.
+  void add_holder(NameHolder& holder) { holders_.push_back(&holder); }
 
   void on_remove_agent(ConnectionState& connection, const protocol::Envelope& envelope);
   /// Forgets names that were last used before then, in several commits when they are many.
   void forget_unused(WallMs older_than);
-  /// Is there room for another name, beside `others` that are reserved? Names that are unused longest are forgotten for
-  /// it.
+  /// True if there is room for another name beside `others` that are reserved. The names that are unused longest are
+  /// forgotten to make room.
   [[nodiscard]] bool has_room_for_name(std::size_t others = 0);
 
  private:
@@ -75,11 +75,11 @@ class AgentRemoval {
   Connections& connections_;
   Agents& agents_;
   Audiences& audiences_;
-  EventLog& event_log_;
+  EventRecorder& event_recorder_;
   SenderReceipts& receipts_;
   LoopBreaker& loops_;
   DueTimer& due_timer_;
-  std::vector<NameUser*> users_;
+  std::vector<NameHolder*> holders_;
   SteadyTime next_room_search_{};  // after a search that found no name to forget
 };
 

@@ -37,13 +37,13 @@ struct ConnectionTimes {
   SteadyTime connected_at{};
   SteadyTime lost_at{};
   std::int32_t lost_pid = 0;  // of the process that had its last connection; 0: unknown since the daemon started
-  WallMs restored_at = 0;  // its session was read from the store then, and was connected when the previous daemon died
+  WallMs restored_at = 0;     // when its session was loaded that was connected when the previous daemon died
 };
 
 /// Of `Sessions`.
 struct SessionLease {
   std::string resume_token;             // in clear, while it is connected
-  std::deque<SteadyTime> takeovers;     // recent ones, to distinguish a fight from a restart
+  std::deque<SteadyTime> takeovers;     // recent ones, to distinguish two programs competing for a name from a restart
   bool session_saved = false;           // the open session is in the store
   std::optional<SteadyTime> grace_due;  // when the timer is due that ends its lost session
 };

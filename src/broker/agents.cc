@@ -30,23 +30,23 @@ records::Agent bounded(records::Agent agent) {
 
 }  // namespace
 
-void Agents::restore(records::WorkspaceState& snapshot) {
-  for (auto& record : snapshot.agents) {
+void Agents::restore(records::WorkspaceState& state) {
+  for (auto& record : state.agents) {
     AgentState& agent = add(record.name.value());
     agent.record.write() = bounded(std::move(record));
     mark_saved(agent);
     count_description(agent);
   }
-  for (const auto& counts : snapshot.counts) {
+  for (const auto& counts : state.counts) {
     AgentState* agent = find(counts.agent.value());
     if (agent == nullptr) continue;
     agent->counts->sent = counts.sent;
     agent->counts->received = counts.received;
   }
-  for (auto& mark : snapshot.marks) {
+  for (auto& mark : state.marks) {
     if (AgentState* agent = find(mark.sender.value())) agent->outboxes.restore(std::move(mark));
   }
-  for (const auto& backlog : snapshot.backlogs) {
+  for (const auto& backlog : state.backlogs) {
     AgentState* agent = find(backlog.to.value());
     if (agent != nullptr) agent->mailbox.restore(backlog);
   }

@@ -24,7 +24,7 @@ class Agents {
  public:
   explicit Agents(Context& context) : context_{context} {}
 
-  void restore(records::WorkspaceState& snapshot);
+  void restore(records::WorkspaceState& state);
 
   [[nodiscard]] AgentState* find(std::string_view name) {
     const auto found = agents_.find(name);

@@ -36,7 +36,7 @@ std::optional<Rejection> BlockingRequests::open(SendContext& sending) {
   if (const auto found = requests_.find(sync.correlation_id); found != requests_.end()) {
     const Request& request = found->second;
     if (request.requester == sending.connection.id && request.message == sending.envelope.id) return std::nullopt;
-    return Rejection{NackCode::BadRequest, format("the correlation id {} is in use already", sync.correlation_id),
+    return Rejection{NackCode::BadRequest, format("the correlation id {} is already in use", sync.correlation_id),
                      kBusyRetryMs};
   }
   if (requests_.size() >= kMaxOpenRequests)

@@ -7,9 +7,9 @@
 
 namespace relay::broker {
 
-Broker::Broker(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState snapshot, Random& random,
+Broker::Broker(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState state, Random& random,
                Timestamp now)
-    : parts_{std::make_unique<BrokerParts>(limits, std::move(info), std::move(snapshot), random, now)} {}
+    : parts_{std::make_unique<BrokerParts>(limits, std::move(info), std::move(state), random, now)} {}
 Broker::~Broker() = default;
 
 BrokerParts& Broker::at(Timestamp now) {

@@ -8,7 +8,7 @@
 ///   2. Every SEND is answered (ACK, NACK, or ERROR for clients without send_ack); none is dropped silently.
 ///   3. At most `max_inflight` unacknowledged deliveries per session; the rest stays in the store.
 ///   4. Within one stream (topic, from → to, lane) deliveries are sent in the order of their numbers.
-///   5. One live owner per agent name (users may have several windows).
+///   5. One live owner per agent name (a user may be connected several times).
 ///   6. All state is bounded by BrokerLimits and the number of agents.
 /// This class sets the clock and passes each input to the part that handles it (broker_parts.h).
 /// Ownership: borrows the Random, which outlives it. Threading: one thread.
@@ -39,7 +39,7 @@ struct BrokerParts;
 
 class Broker {
  public:
-  Broker(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState snapshot, Random& random, Timestamp now);
+  Broker(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState state, Random& random, Timestamp now);
   ~Broker();
 
   // Connections.
@@ -48,7 +48,7 @@ class Broker {
   void on_frame(ConnectionId connection, std::string_view frame, Timestamp now);
   /// The stream broke the framing rules. The peer gets the reason and is closed.
   void on_bad_stream(ConnectionId connection, std::string_view reason, Timestamp now);
-  /// The peer read bytes from its queue; `left` are still in it.
+  /// The kernel took bytes of the stream; `left` are still queued.
   void on_written(ConnectionId connection, std::size_t left, Timestamp now);
   void on_disconnect(ConnectionId connection, std::string_view reason, Timestamp now);
 
@@ -97,7 +97,7 @@ class Broker {
   [[nodiscard]] Effects take_effects(Batching batching = Batching::Close);
   /// Executed effects: their memory is reused.
   void recycle(Effects effects);
-  /// Has the open batch changes to commit?
+  /// True if the open batch has changes to commit.
   [[nodiscard]] bool has_open_batch() const;
 
   [[nodiscard]] std::vector<RosterEntry> roster() const;

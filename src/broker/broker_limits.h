@@ -17,13 +17,14 @@ struct BrokerLimits {
   std::int64_t default_ttl_ms = 7LL * 24 * 3600 * 1000;
   std::uint64_t max_backlog = 1'000'000;  // pending deliveries per recipient
 
-  // Uncommitted bytes per connection; beyond them the daemon stops reading. They delay the next message.
-  std::size_t max_uncommitted_bytes = 256 << 10;   // messages of the only active sender
-  std::size_t shared_uncommitted_bytes = 2 << 10;  // messages of each sender when several are active; at least a frame
-  std::size_t max_remembered_bytes = 4 << 20;      // all other frames: receipts, topics, votes
-  std::size_t max_uncommitted_total = 128 << 20;   // all connections together, which bounds memory
+  // Uncommitted bytes per connection; beyond them the daemon stops reading. Uncommitted bytes delay the next message.
+  std::size_t max_uncommitted_bytes = 256 << 10;  // messages of the only active sender
+  std::size_t shared_uncommitted_bytes =
+      2 << 10;                              // messages of each sender when several are active, but always one frame
+  std::size_t max_retried_bytes = 4 << 20;  // all other frames: receipts, topics, votes
+  std::size_t max_uncommitted_total = 128 << 20;  // all connections together, which bounds memory
 
-  std::size_t max_unread_bytes = 1 << 20;  // written to a stream and not read by its peer; beyond, nothing is sent
+  std::size_t max_queued_bytes = 1 << 20;  // written to a stream and not taken by the kernel; beyond, nothing is sent
   std::size_t max_page_rows = 512;         // deliveries held ready per recipient
   std::size_t max_page_bytes = 1 << 20;
   double rate_per_second = 100'000;  // SENDs per sender; 0 is no limit

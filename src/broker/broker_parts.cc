@@ -10,9 +10,9 @@ using protocol::ErrorCode;
 using protocol::Fatal;
 using protocol::MessageType;
 
-BrokerParts::BrokerParts(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState snapshot, Random& random,
+BrokerParts::BrokerParts(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState state, Random& random,
                          Timestamp now)
-    : context{limits, random, now, snapshot.newest},
+    : context{limits, random, now, state.newest},
       connections{context},
       agents{context},
       audiences{agents},
@@ -20,41 +20,42 @@ BrokerParts::BrokerParts(const BrokerLimits& limits, ServerInfo info, records::W
       due_timer{context},
       budget{context, connections},
       commits{context, streams, budget, completion},
-      event_log{context, commits},
+      event_recorder{context, commits},
       requests{context, connections, commits},
       queries{context, connections, requests},
       hosts{context},
       sender_receipts{connections},
       blocking{context, connections, agents},
       history{context, commits, blocking},
-      settlement{context, commits, agents, streams, unseen, history, due_timer},
-      deliveries{context, commits, connections, agents, unseen, settlement, history},
-      late_receipts{context, commits, agents, queries, unseen, settlement, deliveries, history},
+      settlement{context, commits, agents, streams, changes_during_read, history, due_timer},
+      deliveries{context, commits, connections, agents, changes_during_read, settlement, history},
+      late_receipts{context, commits, agents, queries, changes_during_read, settlement, deliveries, history},
       receipts{connections, agents, blocking, settlement, deliveries, late_receipts},
-      unsupported{commits, agents, queries, unseen, history},
-      held{context, commits, agents, streams, queries, unseen, due_timer, deliveries, unsupported},
-      expiry{context, commits, agents, unseen, settlement, deliveries, sender_receipts},
+      unsupported{commits, agents, queries, changes_during_read, history},
+      held{context, commits, agents, streams, queries, changes_during_read, due_timer, deliveries, unsupported},
+      expiry{context, commits, agents, changes_during_read, settlement, deliveries, sender_receipts},
       authority{info.system_token, agents},
-      removal{context, commits, connections, agents, audiences, event_log, sender_receipts, loops, due_timer},
+      removal{context, commits, connections, agents, audiences, event_recorder, sender_receipts, loops, due_timer},
       one_shot{context, commits, agents, authority, removal},
       replies{context, commits, connections, agents},
       publisher{context, commits, agents, audiences, streams, expiry},
-      completion{context,  connections, agents,     unseen, replies,    sender_receipts,
-                 blocking, settlement,  deliveries, held,   unsupported},
-      router{context, commits,   budget,   connections, agents,   audiences, event_log,
+      completion{context,    connections, agents, changes_during_read, replies, sender_receipts, blocking,
+                 settlement, deliveries,  held,   unsupported},
+      router{context, commits,   budget,   connections, agents,   audiences, event_recorder,
              loops,   authority, one_shot, replies,     blocking, publisher},
       channels{context, commits, connections, agents, audiences, removal, one_shot, replies, publisher, router},
-      voting{context, commits, agents, event_log, replies, publisher},
-      subscriptions{context, connections, requests, queries, snapshot.newest_event},
-      prompts{context, commits, connections, agents, event_log, requests, hosts, spawns},
-      agent_events{context, commits, budget, connections, agents, event_log, replies, deliveries, unsupported, prompts},
+      voting{context, commits, agents, event_recorder, replies, publisher},
+      subscriptions{context, connections, requests, queries, state.newest_event},
+      prompts{context, commits, connections, agents, event_recorder, requests, hosts, spawns},
+      agent_events{context,        commits, budget,     connections, agents,
+                   event_recorder, replies, deliveries, unsupported, prompts},
       sessions{{.context = context,
                 .commits = commits,
                 .connections = connections,
                 .agents = agents,
                 .audiences = audiences,
                 .streams = streams,
-                .event_log = event_log,
+                .event_recorder = event_recorder,
                 .authority = authority,
                 .removal = removal,
                 .blocking = blocking,
@@ -69,46 +70,47 @@ BrokerParts::BrokerParts(const BrokerLimits& limits, ServerInfo info, records::W
                 .listener = workers,
                 .agent_events = agent_events,
                 .frames = *this},
-               snapshot.store_id},
-      workers{context,  commits, budget,  connections, agents,    event_log, authority,
-              requests, hosts,   removal, one_shot,    publisher, prompts,   sessions},
-      spawns{context, connections, agents, event_log, prompts, workers},
-      control{context, commits, connections, agents,     streams,    unseen, requests,
-              queries, hosts,   loops,       settlement, deliveries, expiry, held},
+               state.store_id},
+      workers{context,  commits, budget,  connections, agents,    event_recorder, authority,
+              requests, hosts,   removal, one_shot,    publisher, prompts,        sessions},
+      spawns{context, connections, agents, event_recorder, prompts, workers},
+      control{context, commits,    connections, agents, streams, changes_during_read, requests, queries, hosts,
+              loops,   settlement, deliveries,  expiry, held},
       message_queries{connections, agents, requests, queries},
       event_queries{context, connections, agents, requests, queries, subscriptions},
-      workspace_queries{context, commits, connections, agents, event_log, requests, queries, loops, std::move(info)} {
+      workspace_queries{context,  commits, connections, agents,         event_recorder,
+                        requests, queries, loops,       std::move(info)} {
   router.add_internal_recipient(protocol::kConsensus, voting);
   router.add_internal_recipient(protocol::kRouter, channels);
-  for (NameUser* user : std::initializer_list<NameUser*>{&late_receipts, &replies, &voting, &prompts, &workers})
-    removal.add_user(*user);
+  for (NameHolder* holder : std::initializer_list<NameHolder*>{&late_receipts, &replies, &voting, &prompts, &workers})
+    removal.add_holder(*holder);
 
-  agents.restore(snapshot);
-  sessions.restore(snapshot);
-  for (const auto& mark : snapshot.stream_marks) streams.restore_mark(mark);
-  for (auto& stream : snapshot.streams) streams.restore(std::move(stream));
-  for (const auto& membership : snapshot.memberships) audiences.join(membership.channel, membership.member);
-  replies.restore(snapshot);
-  voting.restore(snapshot);
+  agents.restore(state);
+  sessions.restore(state);
+  for (const auto& mark : state.stream_marks) streams.restore_mark(mark);
+  for (auto& stream : state.streams) streams.restore(std::move(stream));
+  for (const auto& membership : state.memberships) audiences.join(membership.channel, membership.member);
+  replies.restore(state);
+  voting.restore(state);
   commits.discard();
-  if (snapshot.next_expiry != 0) expiry.arm(snapshot.next_expiry);
-  if (snapshot.next_due != 0) due_timer.arm(snapshot.next_due);
+  if (state.next_expiry != 0) expiry.arm(state.next_expiry);
+  if (state.next_due != 0) due_timer.arm(state.next_due);
 }
 
 void BrokerParts::handle_frame(ConnectionState& connection, std::string_view frame) {
   const auto envelope = protocol::parse_envelope(frame);
   if (!envelope) return refuse_frame(connection, frame, envelope.error());
-  const std::size_t before = commits.remembered_bytes();
+  const std::size_t before = commits.retried_bytes();
   connections.set_handled_frame(envelope->id);
   dispatch(connection, *envelope, frame);
   connections.set_handled_frame({});
   // Other frames than SEND can also cause large writes (a long list of topics, saved again for each of them).
-  const std::size_t remembered = commits.remembered_bytes() - before;
-  if (remembered == 0 || connection.phase == Phase::Closing) return;
-  budget.charge(connection, remembered, context.limits().max_remembered_bytes);
+  const std::size_t retried = commits.retried_bytes() - before;
+  if (retried == 0 || connection.phase == Phase::Closing) return;
+  budget.charge(connection, retried, context.limits().max_retried_bytes);
   const bool is_paused = budget.is_paused(connection.id);
-  if (!is_paused && commits.charge_with_last_save(connection.id, remembered)) return;
-  commits.when_saved([this, id = *connection.id, remembered] { budget.release(id, remembered); },
+  if (!is_paused && commits.charge_with_last_save(connection.id, retried)) return;
+  commits.when_saved([this, id = *connection.id, retried] { budget.release(id, retried); },
                      is_paused ? records::CommitMode::Immediate : records::CommitMode::Piggyback);
 }
 

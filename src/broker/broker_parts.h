@@ -42,7 +42,7 @@
 namespace relay::broker {
 
 struct BrokerParts final : FrameHandler {
-  BrokerParts(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState snapshot, Random& random,
+  BrokerParts(const BrokerLimits& limits, ServerInfo info, records::WorkspaceState state, Random& random,
               Timestamp now);
 
   /// One frame of a connection that is not closing.
@@ -55,14 +55,14 @@ struct BrokerParts final : FrameHandler {
   Agents agents;
   Audiences audiences;
   Streams streams;
-  UnseenChanges unseen;
+  ChangesDuringRead changes_during_read;
   LoopBreaker loops;
   DueTimer due_timer;
 
   // Commits and queries.
   CommitBudget budget;
   CommitPipeline commits;
-  EventLog event_log;
+  EventRecorder event_recorder;
   ClientRequests requests;
   StoreQueries queries;
   HostRequests hosts;

@@ -21,12 +21,12 @@ constexpr std::size_t kMaxMemberships = 200'000;  // in a whole workspace
 std::optional<Rejection> Channels::check_join(const AgentName& member) {
   if (audiences_.memberships() >= kMaxMemberships)
     return Rejection{NackCode::Busy,
-                     format("{} memberships exist already; leave a channel first", audiences_.memberships())};
+                     format("{} memberships already exist; leave a channel first", audiences_.memberships())};
   if (const auto joined = audiences_.channels_of(member); joined >= protocol::kMaxChannelsPerAgent)
     return Rejection{NackCode::BadRequest,
-                     format("{} is in {} channels already; leave one first", member.value(), joined)};
+                     format("{} is already in {} channels; leave one first", member.value(), joined)};
   if (agents_.find(member.value()) == nullptr && !removal_.has_room_for_name())
-    return Rejection{NackCode::Busy, format("the workspace has {} agents already; remove one first", agents_.size())};
+    return Rejection{NackCode::Busy, format("the workspace already has {} agents; remove one first", agents_.size())};
   return std::nullopt;
 }
 
@@ -71,7 +71,7 @@ bool Channels::change_membership(const std::string& channel, const AgentName& me
 void Channels::on_channel_message(ConnectionState& connection, const protocol::Envelope& envelope,
                                   std::size_t frame_bytes) {
   SendContext sending{connection, envelope, router_.sender_of(connection), connection.agent, frame_bytes};
-  if (replies_.already_answered(sending)) return;
+  if (replies_.answer_if_repeated(sending)) return;
   const auto wanted = protocol::parse_channel_message(envelope.payload);
   if (!wanted) return replies_.refuse(sending, NackCode::BadRequest, wanted.error().message());
   if (!router_.parse(sending)) return;

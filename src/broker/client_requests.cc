@@ -7,7 +7,7 @@ namespace relay::broker {
 std::optional<Rejection> ClientRequests::check(const ConnectionState& connection) const {
   const std::size_t open = *connection.open_requests;
   if (open < context_.limits().max_open_queries) return std::nullopt;
-  return Rejection{protocol::NackCode::Busy, format("{} requests are open already; wait for a response", open),
+  return Rejection{protocol::NackCode::Busy, format("{} requests are already open; wait for a response", open),
                    kBusyRetryMs};
 }
 

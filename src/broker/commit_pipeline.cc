@@ -41,7 +41,7 @@ std::size_t bytes_of(const records::Change& change) {
 }  // namespace
 
 bool CommitPipeline::has_open_batch() const {
-  return health_ != StoreHealth::Failing && (!changes_.empty() || !nothing_unsaved());
+  return health_ != StoreHealth::Failing && (!changes_.empty() || !is_everything_saved());
 }
 
 void CommitPipeline::flush() {
@@ -69,12 +69,12 @@ records::CommitMode CommitPipeline::mode_of(records::CommitTicket ticket) const 
   return records::CommitMode::Piggyback;
 }
 
-bool CommitPipeline::nothing_unsaved() const {
+bool CommitPipeline::is_everything_saved() const {
   return std::ranges::all_of(unsaved_, [](const PendingWork& it) { return std::holds_alternative<PendingCall>(it); });
 }
 
 void CommitPipeline::retry_unsaved() {
-  if (nothing_unsaved()) return;
+  if (is_everything_saved()) return;
   // They are older than the open batch, so they precede it and are completed before it.
   auto later = pending_.take_from([&](const Pending& pending) { return pending.ticket == next_ticket_; });
   records::Changes newer = std::exchange(changes_, {});
@@ -95,7 +95,8 @@ void CommitPipeline::retry_unsaved() {
 }
 
 void CommitPipeline::when_committed(std::move_only_function<void(CommitResult)> done) {
-  if (changes_.empty() && pending_.empty()) return done(nothing_unsaved() ? CommitResult::Done : CommitResult::Failed);
+  if (changes_.empty() && pending_.empty())
+    return done(is_everything_saved() ? CommitResult::Done : CommitResult::Failed);
   pending_.emplace_back(changes_.empty() ? pending_.back().ticket : next_ticket_, PendingCall{std::move(done)});
 }
 
@@ -103,7 +104,7 @@ void CommitPipeline::when_saved(std::move_only_function<void()> done, records::C
   PendingCall call{[done = std::move(done)](CommitResult) mutable { done(); }, RetryMode::UntilSaved, mode};
   if (!changes_.empty() || !pending_.empty()) {
     pending_.emplace_back(changes_.empty() ? pending_.back().ticket : next_ticket_, std::move(call));
-  } else if (nothing_unsaved()) {
+  } else if (is_everything_saved()) {
     call.done(CommitResult::Done);
   } else {
     unsaved_.emplace_back(std::move(call));
@@ -111,7 +112,7 @@ void CommitPipeline::when_saved(std::move_only_function<void()> done, records::C
 }
 
 void CommitPipeline::save_eventually(records::Change saved, std::optional<ReceiptContext> receipt) {
-  remembered_bytes_ += bytes_of(saved);
+  retried_bytes_ += bytes_of(saved);
   changes_.push_back(saved);
   pending_.emplace_back(next_ticket_, PendingSave{std::move(saved), std::move(receipt)});
 }
@@ -125,7 +126,7 @@ bool CommitPipeline::charge_with_last_save(ConnectionId connection, std::size_t 
   return true;
 }
 
-void CommitPipeline::settle(Pending& pending, CommitResult result, std::string_view why) {
+void CommitPipeline::complete(Pending& pending, CommitResult result, std::string_view why) {
   if (auto* send = std::get_if<PendingSend>(&pending.what)) {
     if (send->bytes > 0) budget_.release(send->connection, send->bytes);
     if (result == CommitResult::Done)
@@ -135,7 +136,7 @@ void CommitPipeline::settle(Pending& pending, CommitResult result, std::string_v
     else
       listener_.on_send_failed(*send, why);
   } else if (auto* save = std::get_if<PendingSave>(&pending.what)) {
-    settle_save(*save, result);
+    complete_save(*save, result);
   } else if (auto& call = std::get<PendingCall>(pending.what);
              result == CommitResult::Failed && call.retry == RetryMode::UntilSaved) {
     unsaved_.emplace_back(std::move(call));
@@ -144,7 +145,7 @@ void CommitPipeline::settle(Pending& pending, CommitResult result, std::string_v
   }
 }
 
-void CommitPipeline::settle_save(PendingSave& save, CommitResult result) {
+void CommitPipeline::complete_save(PendingSave& save, CommitResult result) {
   if (result == CommitResult::Failed) {
     unsaved_.emplace_back(std::move(save));
     return;
@@ -159,7 +160,7 @@ void CommitPipeline::on_committed(records::CommitTicket up_to) {
   if (health_ != StoreHealth::Healthy) on_recovered();
   while (!pending_.empty() && pending_.front().ticket <= up_to) {
     Pending pending = pending_.take_front();
-    settle(pending, CommitResult::Done, {});
+    complete(pending, CommitResult::Done, {});
   }
 }
 
@@ -173,7 +174,7 @@ void CommitPipeline::on_commit_failed(records::CommitTicket from, records::Commi
   std::vector<Pending> failed;
   while (!pending_.empty() && pending_.front().ticket <= to) { failed.push_back(pending_.take_front()); }
   for (Pending& pending : failed) {
-    settle(pending, pending.ticket < from ? CommitResult::Done : CommitResult::Failed, why);
+    complete(pending, pending.ticket < from ? CommitResult::Done : CommitResult::Failed, why);
   }
 }
 
@@ -182,13 +183,13 @@ void CommitPipeline::fail_open_batch() {
   // Earlier commits are completed first; otherwise a change could overtake an older one.
   while (!pending_.empty() && pending_.front().ticket == next_ticket_) {
     changes_.clear();
-    for (Pending& pending : std::exchange(pending_, {})) settle(pending, CommitResult::Failed, error_);
+    for (Pending& pending : std::exchange(pending_, {})) complete(pending, CommitResult::Failed, error_);
   }
 }
 
 void CommitPipeline::probe_store() {
   if (health_ != StoreHealth::Failing) return;
-  if (nothing_unsaved()) {  // there is nothing to probe with; the next commit decides
+  if (is_everything_saved()) {  // there is nothing to probe with; the next commit decides
     for (auto& call : std::exchange(unsaved_, {})) std::get<PendingCall>(call).done(CommitResult::Done);
     return on_recovered();
   }

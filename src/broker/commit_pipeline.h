@@ -31,7 +31,7 @@ class CommitListener {
   /// One of the broker's own messages is about to be retried: recipients may have been removed.
   virtual void before_retry(PendingSend& send) = 0;
   virtual void on_history_saved(const records::ChangeDelivery& entry, const ReceiptContext* context) = 0;
-  /// Does a sender await receipts about the message?
+  /// True if a sender awaits receipts about the message.
   [[nodiscard]] virtual bool is_awaited(Key message) const = 0;
   virtual void on_store_recovered() = 0;
 };
@@ -66,15 +66,15 @@ class CommitPipeline {
 
   // The budget of senders.
   /// Total bytes of the changes that are retried; the sender of a frame is charged for the growth that it causes.
-  [[nodiscard]] std::size_t remembered_bytes() const { return remembered_bytes_; }
-  void add_remembered(std::size_t bytes) { remembered_bytes_ += bytes; }
-  /// The charge ends when the last collected change is stored; false when that is not such a change.
+  [[nodiscard]] std::size_t retried_bytes() const { return retried_bytes_; }
+  void add_retried_bytes(std::size_t bytes) { retried_bytes_ += bytes; }
+  /// The charge ends when the last collected change is stored; false if the last collected change is not a retried one.
   bool charge_with_last_save(ConnectionId connection, std::size_t bytes);
 
   // The batch.
   /// Closes the batch and emits its commit: later requests to the store see it.
   void flush();
-  /// Has the open batch changes to commit?
+  /// True if the open batch has changes to commit.
   [[nodiscard]] bool has_open_batch() const;
   [[nodiscard]] bool is_idle() const { return pending_.empty() && changes_.empty(); }
   /// Drops the changes that restoring has added.
@@ -85,8 +85,8 @@ class CommitPipeline {
   [[nodiscard]] bool is_healthy() const { return health_ == StoreHealth::Healthy; }
   /// Why the last commit failed; empty: it succeeded.
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// Are there no changes of failed commits that must be retried?
-  [[nodiscard]] bool nothing_unsaved() const;
+  /// True if no change of a failed commit must be retried.
+  [[nodiscard]] bool is_everything_saved() const;
   void on_committed(records::CommitTicket up_to);
   void on_commit_failed(records::CommitTicket from, records::CommitTicket to, std::string_view why);
   void probe_store();
@@ -95,8 +95,8 @@ class CommitPipeline {
 
  private:
   [[nodiscard]] records::CommitMode mode_of(records::CommitTicket ticket) const;
-  void settle(Pending& pending, CommitResult result, std::string_view why);
-  void settle_save(PendingSave& save, CommitResult result);
+  void complete(Pending& pending, CommitResult result, std::string_view why);
+  void complete_save(PendingSave& save, CommitResult result);
   void retry_unsaved();
   void on_recovered();
 
@@ -108,7 +108,7 @@ class CommitPipeline {
   records::CommitTicket next_ticket_{1};
   VectorQueue<Pending, 1'024> pending_;
   std::vector<PendingWork> unsaved_;  // of failed commits, in order; retried
-  std::size_t remembered_bytes_ = 0;
+  std::size_t retried_bytes_ = 0;
   StoreHealth health_ = StoreHealth::Healthy;
   std::string error_;
 };

@@ -19,13 +19,13 @@ namespace relay::broker {
 ///         └──SEND with from and to──▶ OneShot                 (a resumed session skips Opening)
 enum class Phase : std::uint8_t { AwaitingHello, Opening, OneShot, Active, Closing };
 
-/// Reasons not to read from a connection. Each of them ends by itself, without another peer.
+/// Reasons not to read from a connection. Each of them ends without an action of another client.
 enum class Pause : std::uint8_t { Opening = 1, Uncommitted = 2, Rate = 4 };
 
 /// Of `Connections`.
 struct ConnectionFlow {
   Heartbeat heartbeat;
-  std::size_t unread_bytes = 0;  // written to the stream and not yet read by the peer
+  std::size_t queued_bytes = 0;  // written to the stream and not yet taken by the kernel
   bool stuck = false;            // the last write left bytes behind
   std::uint8_t pauses = 0;
 };

@@ -37,9 +37,9 @@ void Connections::send(ConnectionState& connection, std::string frame) {
     send_error(connection, ErrorCode::Internal, "the response was too large to send; request less");
     return;
   }
-  connection.flow->unread_bytes += frame.size();
+  connection.flow->queued_bytes += frame.size();
   connection.flow->heartbeat.on_sent(context_.steady());
-  context_.emit(Send{connection.id, std::move(frame)});
+  context_.emit(SendFrame{connection.id, std::move(frame)});
 }
 
 void Connections::send(ConnectionState& connection, const protocol::OutEnvelope& envelope) {
@@ -88,7 +88,7 @@ void Connections::start_heartbeat(ConnectionState& connection) {
 
 void Connections::on_written(ConnectionState& connection, std::size_t left) {
   auto& flow = *connection.flow;
-  flow.unread_bytes = left;
+  flow.queued_bytes = left;
   // Room in a socket's buffer proves nothing. A full buffer that has room again proves that the peer reads.
   if (flow.stuck) flow.heartbeat.on_activity(context_.steady());
   flow.stuck = left > 0;

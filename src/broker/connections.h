@@ -1,6 +1,6 @@
 /// The open connections: frames to them, whether they are read, whether their peers are alive.
 ///
-/// Invariants: the bytes of an emitted frame count as unread until the peer has read them. Reading pauses for any of
+/// Invariants: the bytes of an emitted frame count as queued until the kernel has taken them. Reading pauses for any of
 ///   the `Pause` reasons and resumes when the last of them has ended.
 /// Threading: the broker's.
 #pragma once
@@ -49,15 +49,15 @@ class Connections {
   void pause(ConnectionState& connection, Pause reason);
   void resume(ConnectionState& connection, Pause reason);
   [[nodiscard]] static bool is_paused(const ConnectionState& connection) { return connection.flow->pauses != 0; }
-  /// Has the peer read enough for more to be sent?
+  /// True if few enough bytes are queued for more to be sent.
   [[nodiscard]] bool has_room(const ConnectionState& connection) const {
-    return connection.flow->unread_bytes < context_.limits().max_unread_bytes;
+    return connection.flow->queued_bytes < context_.limits().max_queued_bytes;
   }
 
   // Heartbeats.
   void start_heartbeat(ConnectionState& connection);
   void on_received(ConnectionState& connection) { connection.flow->heartbeat.on_activity(context_.steady()); }
-  /// The peer read bytes; `left` are still unread.
+  /// The kernel took bytes; `left` are still queued.
   void on_written(ConnectionState& connection, std::size_t left);
   enum class Liveness : std::uint8_t { Alive, Lost };
   /// Sends PING when it is due, and arms the next poll while the peer is alive.

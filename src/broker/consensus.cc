@@ -113,7 +113,7 @@ Result<ConsensusCommand> parse_vote(std::string_view line) {
   vote.choice = lower(next_word(line));
   vote.reason = line.substr(0, kMaxReasonBytes);
   if (vote.choice != "approve" && vote.choice != "reject" && vote.choice != "abstain") {
-    return fail("a vote reads: VOTE <id> approve|reject|abstain [reason]");
+    return fail("write a vote as: VOTE <id> approve|reject|abstain [reason]");
   }
   return vote;
 }
@@ -141,7 +141,7 @@ Count count(const records::Proposal& proposal) {
 
 Result<ConsensusCommand> parse_consensus_command(std::string_view body) {
   if (body.size() > kMaxProposalBytes)
-    return fail(format("a proposal may have {} bytes, this one has {}", kMaxProposalBytes, body.size()));
+    return fail(format("a proposal may be at most {} bytes; this one is {}", kMaxProposalBytes, body.size()));
   std::string_view rest = body;
   auto first = trimmed(next_line(rest));
   while (first.empty() && !rest.empty()) first = trimmed(next_line(rest));

@@ -45,7 +45,7 @@ void Control::on_control(ConnectionState& connection, const protocol::Envelope& 
   if (agent == nullptr && !operation.request.agent.empty())
     return answer(operation, {{NackCode::UnknownRecipient, agents_.unknown_reason(operation.request.agent)}});
   if (changes_user_settings(operation.request))
-    if (auto refused = require_user(connection, "change policies, pauses and loop stops"))
+    if (auto refused = require_user(connection, "change policies, pauses and loop blocks"))
       return answer(operation, refused);
   if (connection.peer->origin.is_user() || is_free_for_agents(operation.request)) return start(std::move(operation));
   // The records of hosts name the agents that it started.

@@ -24,14 +24,14 @@ namespace relay::broker {
 class Control {
  public:
   Control(Context& context, CommitPipeline& commits, Connections& connections, Agents& agents, Streams& streams,
-          UnseenChanges& unseen, ClientRequests& requests, StoreQueries& queries, HostRequests& hosts,
+          ChangesDuringRead& changes_during_read, ClientRequests& requests, StoreQueries& queries, HostRequests& hosts,
           LoopBreaker& loops, Settlement& settlement, Deliveries& deliveries, Expiry& expiry, HeldDeliveries& held)
       : context_{context},
         commits_{commits},
         connections_{connections},
         agents_{agents},
         streams_{streams},
-        unseen_{unseen},
+        changes_during_read_{changes_during_read},
         requests_{requests},
         queries_{queries},
         hosts_{hosts},
@@ -73,26 +73,26 @@ class Control {
   void request_held(Operation operation);
   void flush(Operation operation, const Result<records::HeldPage>& page);
   void request_deliveries(Operation operation);
-  void on_deliveries(Operation operation, Result<std::vector<records::DeadLetter>> rows);
-  void execute(Operation operation, records::DeadLetter row);
-  [[nodiscard]] std::optional<Rejection> retry(const Operation& operation, const records::DeadLetter& row, bool final);
-  [[nodiscard]] std::optional<Rejection> cancel(const Operation& operation, records::DeadLetter& row, AgentState& to,
+  void on_deliveries(Operation operation, Result<std::vector<records::DeliveryRow>> rows);
+  void execute(Operation operation, records::DeliveryRow row);
+  [[nodiscard]] std::optional<Rejection> retry(const Operation& operation, const records::DeliveryRow& row, bool final);
+  [[nodiscard]] std::optional<Rejection> cancel(const Operation& operation, records::DeliveryRow& row, AgentState& to,
                                                 bool final);
-  [[nodiscard]] std::optional<Rejection> read(const Operation& operation, records::DeadLetter& row, AgentState& to,
+  [[nodiscard]] std::optional<Rejection> read(const Operation& operation, records::DeliveryRow& row, AgentState& to,
                                               bool final);
-  [[nodiscard]] std::optional<Rejection> redeliver_one(Operation& operation, const records::DeadLetter& row,
+  [[nodiscard]] std::optional<Rejection> redeliver_one(Operation& operation, const records::DeliveryRow& row,
                                                        AgentState& to);
-  void end_pending(AgentState& to, records::DeadLetter& row, records::DeliveryState state,
+  void end_pending(AgentState& to, records::DeliveryRow& row, records::DeliveryState state,
                    records::ChangeDelivery entry);
   [[nodiscard]] static bool is_held_by_policy(const Operation& operation, const AgentState& to, const AgentName& from);
-  void redeliver(Operation& operation, const records::DeadLetter& row);
+  void redeliver(Operation& operation, const records::DeliveryRow& row);
 
   Context& context_;
   CommitPipeline& commits_;
   Connections& connections_;
   Agents& agents_;
   Streams& streams_;
-  UnseenChanges& unseen_;
+  ChangesDuringRead& changes_during_read_;
   ClientRequests& requests_;
   StoreQueries& queries_;
   HostRequests& hosts_;

@@ -32,10 +32,10 @@ void Control::request_held(Operation operation) {
   request.mode = operation.request.mode;
   request.after = operation.cursor;
   request.max_rows = kPageRows;
-  queries_.run(std::move(request), [this, read = unseen_.begin_read(),
+  queries_.run(std::move(request), [this, read = changes_during_read_.start_read(),
                                     operation = std::move(operation)](Result<records::HeldPage> page) mutable {
     flush(std::move(operation), page);
-    unseen_.end_read(read);
+    changes_during_read_.end_read(read);
   });
 }
 
@@ -66,7 +66,7 @@ void Control::flush(Operation operation, const Result<records::HeldPage>& page) 
 
 void Control::request_deliveries(Operation operation) {
   const auto& request = operation.request;
-  records::DeadQuery query;
+  records::DeliveryQuery query;
   if (!request.all) {
     const auto key = records::key_of_delivery_id(request.delivery_id);
     if (!key)
@@ -85,14 +85,14 @@ void Control::request_deliveries(Operation operation) {
     query.limit = kPageRows;
   }
   commits_.flush();
-  queries_.run(std::move(query), [this, read = unseen_.begin_read(), operation = std::move(operation)](
-                                     Result<std::vector<records::DeadLetter>> rows) mutable {
+  queries_.run(std::move(query), [this, read = changes_during_read_.start_read(), operation = std::move(operation)](
+                                     Result<std::vector<records::DeliveryRow>> rows) mutable {
     on_deliveries(std::move(operation), std::move(rows));
-    unseen_.end_read(read);
+    changes_during_read_.end_read(read);
   });
 }
 
-void Control::on_deliveries(Operation operation, Result<std::vector<records::DeadLetter>> rows) {
+void Control::on_deliveries(Operation operation, Result<std::vector<records::DeliveryRow>> rows) {
   if (!rows) return answer(operation, {{NackCode::Storage, rows.error().message()}});
   if (!operation.request.all) {
     if (rows->empty())
@@ -110,9 +110,10 @@ void Control::on_deliveries(Operation operation, Result<std::vector<records::Dea
   answer_when_saved(std::move(operation));
 }
 
-void Control::execute(Operation operation, records::DeadLetter row) {
+void Control::execute(Operation operation, records::DeliveryRow row) {
   const auto& delivery = row.delivery;
-  const bool final = records::is_final(delivery.state) || unseen_.has(DeliveryChange::Finished, delivery.key);
+  const bool final =
+      records::is_final(delivery.state) || changes_during_read_.has(DeliveryChange::Finished, delivery.key);
   AgentState* to = agents_.find(delivery.to.value());
   if (to == nullptr)
     return answer(operation, {{NackCode::UnknownRecipient, agents_.unknown_reason(delivery.to.value())}});
@@ -139,7 +140,7 @@ Rejection stale(const protocol::ControlRequest& request, const records::Delivery
 
 }  // namespace
 
-std::optional<Rejection> Control::retry(const Operation& operation, const records::DeadLetter& row, bool final) {
+std::optional<Rejection> Control::retry(const Operation& operation, const records::DeliveryRow& row, bool final) {
   const auto& delivery = row.delivery;
   if (auto refused = check(operation, "retry messages of other agents", {delivery.from.value(), delivery.to.value()}))
     return refused;
@@ -149,12 +150,12 @@ std::optional<Rejection> Control::retry(const Operation& operation, const record
   return std::nullopt;
 }
 
-std::optional<Rejection> Control::cancel(const Operation& operation, records::DeadLetter& row, AgentState& to,
+std::optional<Rejection> Control::cancel(const Operation& operation, records::DeliveryRow& row, AgentState& to,
                                          bool final) {
   const auto& delivery = row.delivery;
   if (auto refused = check(operation, "cancel messages of other agents", {delivery.from.value(), delivery.to.value()}))
     return refused;
-  if (final) return stale(operation.request, delivery, "has ended already");
+  if (final) return stale(operation.request, delivery, "has already ended");
   const std::string reason = operation.request.reason.empty()
                                  ? format("cancelled by {}", operation.by)
                                  : format("cancelled by {}: {}", operation.by, operation.request.reason);
@@ -172,12 +173,12 @@ std::optional<Rejection> Control::cancel(const Operation& operation, records::De
   return std::nullopt;
 }
 
-std::optional<Rejection> Control::read(const Operation& operation, records::DeadLetter& row, AgentState& to,
+std::optional<Rejection> Control::read(const Operation& operation, records::DeliveryRow& row, AgentState& to,
                                        bool final) {
   const auto& delivery = row.delivery;
   const ConnectionState& reader = *connections_.find(operation.client.connection);
   if (auto refused = check_reader(reader, delivery.to)) return refused;
-  if (final) return stale(operation.request, delivery, "has ended already");
+  if (final) return stale(operation.request, delivery, "has already ended");
   if (to.connected()) return stale(operation.request, delivery, "goes to the agent's connected session");
   end_pending(to, row, DeliveryState::Delivered,
               {.key = delivery.key,
@@ -188,16 +189,16 @@ std::optional<Rejection> Control::read(const Operation& operation, records::Dead
   return std::nullopt;
 }
 
-void Control::end_pending(AgentState& to, records::DeadLetter& row, DeliveryState state,
+void Control::end_pending(AgentState& to, records::DeliveryRow& row, DeliveryState state,
                           records::ChangeDelivery entry) {
   const auto& delivery = row.delivery;
   to.mailbox.drop(delivery.key);
-  if (unseen_.is_held(delivery.key, delivery.hold != records::Hold::None)) to.mailbox.release_one();
+  if (changes_during_read_.is_held(delivery.key, delivery.hold != records::Hold::None)) to.mailbox.release_one();
   const OutboundDelivery outbound{delivery, std::make_shared<const records::Message>(std::move(row.message))};
   settlement_.end_delivery(to, outbound, state, std::move(entry));
 }
 
-std::optional<Rejection> Control::redeliver_one(Operation& operation, const records::DeadLetter& row, AgentState& to) {
+std::optional<Rejection> Control::redeliver_one(Operation& operation, const records::DeliveryRow& row, AgentState& to) {
   const auto& delivery = row.delivery;
   if (auto refused =
           check(operation, "redeliver messages of other agents", {delivery.from.value(), delivery.to.value()}))
@@ -205,12 +206,12 @@ std::optional<Rejection> Control::redeliver_one(Operation& operation, const reco
   if (is_held_by_policy(operation, to, delivery.from))
     if (auto refused = check(operation, "redeliver messages that a policy holds or refuses", {})) return refused;
   if (!ended_undelivered(delivery.state)) return stale(operation.request, delivery, "cannot be redelivered");
-  if (unseen_.has(DeliveryChange::Redelivered, delivery.key))
-    return stale(operation.request, delivery, "is being redelivered already");
+  if (changes_during_read_.has(DeliveryChange::Redelivered, delivery.key))
+    return stale(operation.request, delivery, "is already being redelivered");
   operation.count = 0;
   redeliver(operation, row);
   if (operation.count > 0) return std::nullopt;
-  return Rejection{NackCode::Busy, format("{} has {} pending messages already; try again later", delivery.to.value(),
+  return Rejection{NackCode::Busy, format("{} already has {} pending messages; try again later", delivery.to.value(),
                                           to.mailbox.pending())};
 }
 
@@ -219,12 +220,12 @@ bool Control::is_held_by_policy(const Operation& operation, const AgentState& to
   return operation.own && decide(to.record->policy, from.value()) != protocol::DeliveryPolicyAction::Accept;
 }
 
-void Control::redeliver(Operation& operation, const records::DeadLetter& row) {
+void Control::redeliver(Operation& operation, const records::DeliveryRow& row) {
   AgentState* to = agents_.find(row.delivery.to.value());
   if (to == nullptr || to->removing || to->mailbox.pending() >= context_.limits().max_backlog) return;
   if (is_held_by_policy(operation, *to, row.delivery.from)) return;
-  if (unseen_.has(DeliveryChange::Redelivered, row.delivery.key)) return;
-  unseen_.add(DeliveryChange::Redelivered, row.delivery.key);
+  if (changes_during_read_.has(DeliveryChange::Redelivered, row.delivery.key)) return;
+  changes_during_read_.add(DeliveryChange::Redelivered, row.delivery.key);
   records::Delivery fresh = row.delivery;
   fresh.key = fresh.rank = context_.next_key();
   fresh.seq = streams_.next(row.message.topic, fresh.from, fresh.to, fresh.lane);
@@ -251,9 +252,9 @@ void Control::redeliver(Operation& operation, const records::DeadLetter& row) {
       [this, fresh, old, message = std::make_shared<const records::Message>(row.message)](CommitResult result) {
         AgentState* recipient = agents_.find(fresh.to.value());
         if (result == CommitResult::Done)
-          unseen_.stored(DeliveryChange::Redelivered, old.key);
+          changes_during_read_.stored(DeliveryChange::Redelivered, old.key);
         else
-          unseen_.undo(DeliveryChange::Redelivered, old.key);
+          changes_during_read_.undo(DeliveryChange::Redelivered, old.key);
         if (recipient == nullptr) return;
         if (result == CommitResult::Failed) return recipient->mailbox.settle_one();
         deliveries_.deliver_committed(*recipient, {fresh, message});

@@ -154,7 +154,7 @@ TEST_F(ControlRequests, ReadSettlesPendingDeliveryOfOfflineAgentAsSeen) {
   EXPECT_EQ(integer_field(fixture.control(user, on_delivery("read", id)), "count"), 1);
   EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
   EXPECT_EQ(last_reason("message-1"), "read in the inbox");
-  EXPECT_TRUE(string_field(fixture.control(user, on_delivery("read", id)), "error").contains("has ended already"));
+  EXPECT_TRUE(string_field(fixture.control(user, on_delivery("read", id)), "error").contains("has already ended"));
 }
 
 TEST_F(ControlRequests, ReadOfDeliveryForConnectedAgentIsRefused) {
@@ -172,7 +172,7 @@ TEST_F(ControlRequests, CancelOfFinalDeliveryIsRefused) {
   fixture.send_receipt(bob, id, R"("status":"delivered","proof":"submitted")");
   const auto result = fixture.control(user, on_delivery("cancel", id));
   EXPECT_EQ(bool_member(result, "success"), false);
-  EXPECT_EQ(string_field(result, "error"), format("{} has ended already: it is delivered", id));
+  EXPECT_EQ(string_field(result, "error"), format("{} has already ended: it is delivered", id));
   EXPECT_EQ(string_field(fixture.control(user, on_delivery("cancel", "d-22222222")), "error"),
             "no delivery has the id d-22222222");
   EXPECT_EQ(string_field(fixture.control(user, on_delivery("cancel", "nonsense")), "error"),

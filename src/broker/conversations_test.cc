@@ -81,7 +81,7 @@ TEST_F(Conversations, AckNamesPendingReason) {
   };
   EXPECT_EQ(pending_reason("message-1"), "");
   EXPECT_EQ(pending_reason("message-m", with_mode("manual")),
-            "it is held until the agent fetches it or `agent-relay flush Bob` releases it");
+            "it is pending until the agent fetches it or `agent-relay flush Bob` releases it");
   EXPECT_EQ(pending_reason("message-2", with_mode("next-message")), "it is pending until the session's next message");
   const auto user = fixture.join_user();
   fixture.control(user, R"("action":"pause","agent":"Bob","reason":"lunch")");

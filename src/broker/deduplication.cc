@@ -75,7 +75,7 @@ const records::OutboxMark& OutboxMarks::advance(const AgentName& sender, const s
   return mark;
 }
 
-bool OutboxMarks::used_since(WallMs when) const {
+bool OutboxMarks::was_used_since(WallMs when) const {
   return std::ranges::any_of(marks_, [&](const auto& entry) { return entry.second.updated >= when; });
 }
 

@@ -1,7 +1,7 @@
 /// Detection of repeated messages of a sender, by two methods: one without a time limit, one for the newest messages.
 ///
 /// A durable outbox numbers its sends `<epoch>-<n>` from 1 without gaps, so one high-water mark per epoch detects every
-/// duplicate. For other senders there is a window of the newest ids. Neither needs an index on random text in the
+/// duplicate; when a mark is pruned, the first number of the connection replaces it. For other senders there is a window of the newest ids. Neither needs an index on random text in the
 /// store: marks are small rows, and windows are rebuilt from the newest messages after a restart.
 #pragma once
 
@@ -59,15 +59,14 @@ class OutboxMarks {
 
   void restore(records::OutboxMark mark);
 
-  /// `floor` is the number before the first of the connection: an outbox sends its oldest unanswered message first, so
-  /// every number up to `floor` was answered. A mark below it, or a missing one, was lost with a damaged store or
-  /// pruned.
+  /// `floor`: one less than the first number that this connection sent. Lower numbers were all answered, because an
+  /// outbox sends its oldest unanswered message first. It replaces a mark that was pruned or lost with a damaged store.
   [[nodiscard]] SequenceCheck look_up(const std::string& epoch, std::uint64_t number, std::uint64_t floor = 0) const;
   /// The number was answered (accepted or refused permanently); returns the mark to store.
   const records::OutboxMark& advance(const AgentName& sender, const std::string& epoch, std::uint64_t number,
                                      bool refused, WallMs now);
-  /// Was a number of one of them answered since then?
-  [[nodiscard]] bool used_since(WallMs when) const;
+  /// True if a number of one of them was answered since then.
+  [[nodiscard]] bool was_used_since(WallMs when) const;
   /// A commit failed: that number and all later ones are expected again.
   void roll_back(const std::string& epoch, std::uint64_t number);
 

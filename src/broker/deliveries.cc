@@ -57,7 +57,7 @@ void Deliveries::deliver_pending(AgentState& agent) {
     const std::size_t max_spared =
         context_.limits().max_page_rows - std::min(context_.limits().max_page_rows, kMinPageRows);
     commits_.flush();
-    page_reads_.emplace(agent.name(), unseen_.begin_read());
+    page_reads_.emplace(agent.name(), changes_during_read_.start_read());
     context_.emit(
         LoadBacklog{{.to = agent.name(),
                      .lane = page->lane,
@@ -105,7 +105,7 @@ void Deliveries::deliver(AgentState& agent, InFlight& item) {
     }
   }
   transmit(agent, item.outbound);
-  if (item.done == SettledWhen::Written) return;
+  if (item.settled_when == SettledWhen::Written) return;
   schedule_resend(item);
   arm_resend(agent, item.resend_at);
 }
@@ -141,7 +141,7 @@ void Deliveries::resend_due(AgentState& agent, SteadyTime due) {
   auto next = SteadyTime::max();
   const bool room = has_room(agent) && is_being_read(agent);
   for (auto& [key, item] : agent.mailbox.flight()) {
-    if (item.done == SettledWhen::Written) continue;
+    if (item.settled_when == SettledWhen::Written) continue;
     if (item.resend_at <= context_.steady()) {
       // A peer that has not read the frame needs time, not another copy; likewise if its answer is not being read.
       schedule_resend(item);
@@ -171,8 +171,8 @@ void Deliveries::on_backlog(records::BacklogPage page) {
   if (agent == nullptr) return end_page_read(page.to);
   // Deliveries that were finished or deferred after the store read the page are not sent or counted again.
   std::erase_if(page.items, [&](const auto& item) {
-    return unseen_.has(DeliveryChange::Finished, item.delivery.key) ||
-           unseen_.is_held(item.delivery.key, item.delivery.hold != records::Hold::None);
+    return changes_during_read_.has(DeliveryChange::Finished, item.delivery.key) ||
+           changes_during_read_.is_held(item.delivery.key, item.delivery.hold != records::Hold::None);
   });
   end_page_read(page.to);
   agent->mailbox.page_arrived(std::move(page));
@@ -182,7 +182,7 @@ void Deliveries::on_backlog(records::BacklogPage page) {
 void Deliveries::end_page_read(const AgentName& name) {
   const auto read = page_reads_.find(name);
   if (read == page_reads_.end()) return;
-  unseen_.end_read(read->second);
+  changes_during_read_.end_read(read->second);
   page_reads_.erase(read);
 }
 

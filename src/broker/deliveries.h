@@ -9,21 +9,21 @@
 #include <vector>
 
 #include "broker/agents.h"
+#include "broker/changes_during_read.h"
 #include "broker/connections.h"
 #include "broker/settlement.h"
-#include "broker/unseen_changes.h"
 
 namespace relay::broker {
 
 class Deliveries {
  public:
-  Deliveries(Context& context, CommitPipeline& commits, Connections& connections, Agents& agents, UnseenChanges& unseen,
-             Settlement& settlement, DeliveryHistory& history)
+  Deliveries(Context& context, CommitPipeline& commits, Connections& connections, Agents& agents,
+             ChangesDuringRead& changes_during_read, Settlement& settlement, DeliveryHistory& history)
       : context_{context},
         commits_{commits},
         connections_{connections},
         agents_{agents},
-        unseen_{unseen},
+        changes_during_read_{changes_during_read},
         settlement_{settlement},
         history_{history} {}
 
@@ -59,10 +59,10 @@ class Deliveries {
   CommitPipeline& commits_;
   Connections& connections_;
   Agents& agents_;
-  UnseenChanges& unseen_;
+  ChangesDuringRead& changes_during_read_;
   Settlement& settlement_;
   DeliveryHistory& history_;
-  std::multimap<AgentName, UnseenChanges::ReadId> page_reads_;  // by the agent whose mailbox is being read
+  std::multimap<AgentName, ChangesDuringRead::ReadId> page_reads_;  // by the agent whose mailbox is being read
 };
 
 }  // namespace relay::broker

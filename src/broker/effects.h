@@ -12,12 +12,13 @@
 namespace relay::broker {
 
 using ConnectionId = Named<std::uint64_t, struct ConnectionIdTag>;
+/// Identifies one open query of the store or request to a host.
 using QueryId = Named<std::uint64_t, struct BrokerQueryTag>;
 
-struct Send {
+struct SendFrame {
   ConnectionId to;
-  std::string frame;
-};  // the JSON body of one frame
+  std::string frame;  // the JSON body
+};
 enum class After { Flush, Now };
 /// Followed by `on_disconnect`.
 struct Close {
@@ -47,7 +48,8 @@ struct QueryStore {
   QueryId id;
   records::StoreQuery query;
 };
-/// Each of these five is answered once (`on_host_…`).
+// StartHost, StopHost, SendHostInput, ListHosts and AnswerPrompt are answered once each (`on_host_started`,
+// `on_host_done`, `on_hosts`).
 struct StartHost {
   QueryId id;
   HostSpec spec;
@@ -65,7 +67,7 @@ struct SendHostInput {
 struct ListHosts {
   QueryId id;
 };
-/// For any agent with a host, also one in the user's own terminal. An error has a protocol::NackCode if one fits.
+/// For any agent with a host, including one in the user's own terminal. An error has a protocol::NackCode if one fits.
 struct AnswerPrompt {
   QueryId id;
   std::string agent;
@@ -99,7 +101,7 @@ struct WriteLog {
   std::string text;
 };
 
-using Effect = std::variant<Send, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, QueryStore,
+using Effect = std::variant<SendFrame, Close, PauseReading, ResumeReading, Persist, LoadBacklog, ExpireDue, QueryStore,
                             StartHost, StopHost, SendHostInput, ListHosts, AnswerPrompt, FindEndedSessions,
                             ForgetEndedSession, NotifyUser, RosterChanged, WriteLog>;
 using Effects = std::vector<Effect>;

@@ -23,27 +23,28 @@ void Expiry::expire() {
   due_.reset();
   if (request_ || next_ == 0) return;
   if (next_ > context_.wall()) return arm(next_);
-  if (!commits_.is_healthy() || !commits_.nothing_unsaved()) {
+  if (!commits_.is_healthy() || !commits_.is_everything_saved()) {
     // Receipts of failed commits are not in the store yet; it would mark delivered deliveries as expired.
     due_ = context_.steady() + kExpiryRetryDelay;
     return;
   }
   next_ = 0;
   commits_.flush();
-  request_ = unseen_.begin_read();
+  request_ = changes_during_read_.start_read();
   context_.emit(ExpireDue{{.now = context_.wall()}});
 }
 
 void Expiry::on_expired(const records::ExpireResult& result) {
   const WallMs next = std::exchange(next_, 0);
   for (const auto& expired : result.expired) {
-    if (unseen_.has(DeliveryChange::Finished, expired.delivery)) continue;  // it was finished first
+    if (changes_during_read_.has(DeliveryChange::Finished, expired.delivery)) continue;  // it was finished first
     if (AgentState* to = agents_.find(expired.to.value())) {
       if (to->mailbox.is_with_session(expired.delivery)) deliveries_.send_cancel(*to, expired.delivery, expired.reason);
       to->mailbox.drop(expired.delivery);
-      if (unseen_.is_held(expired.delivery, expired.hold != records::Hold::None)) to->mailbox.release_one();
+      if (changes_during_read_.is_held(expired.delivery, expired.hold != records::Hold::None))
+        to->mailbox.release_one();
       settlement_.settle(*to, expired.delivery);
-      unseen_.stored(DeliveryChange::Finished, expired.delivery);
+      changes_during_read_.stored(DeliveryChange::Finished, expired.delivery);
       deliveries_.deliver_pending(*to);
     }
     // The store made the change, so there is nothing to save.
@@ -51,14 +52,14 @@ void Expiry::on_expired(const records::ExpireResult& result) {
                    {.key = expired.delivery, .state = expired.state, .at = context_.wall(), .reason = expired.reason},
                    protocol::NackCode::Expired);
   }
-  unseen_.end_read(*std::exchange(request_, std::nullopt));
+  changes_during_read_.end_read(*std::exchange(request_, std::nullopt));
   if (next != 0) arm(next);
   if (result.next_expiry != 0) arm(result.next_expiry);
 }
 
 void Expiry::on_expire_failed(std::string_view why) {
   context_.log(WriteLog::Level::Warn, format("cannot mark expired deliveries error=\"{}\"", why));
-  unseen_.end_read(*std::exchange(request_, std::nullopt));
+  changes_during_read_.end_read(*std::exchange(request_, std::nullopt));
   next_ = next_ == 0 ? context_.wall() : std::min(next_, context_.wall());  // still due
   due_ = context_.steady() + kExpiryRetryDelay;
 }

@@ -15,12 +15,12 @@ namespace relay::broker {
 
 class Expiry {
  public:
-  Expiry(Context& context, CommitPipeline& commits, Agents& agents, UnseenChanges& unseen, Settlement& settlement,
-         Deliveries& deliveries, SenderReceipts& receipts)
+  Expiry(Context& context, CommitPipeline& commits, Agents& agents, ChangesDuringRead& changes_during_read,
+         Settlement& settlement, Deliveries& deliveries, SenderReceipts& receipts)
       : context_{context},
         commits_{commits},
         agents_{agents},
-        unseen_{unseen},
+        changes_during_read_{changes_during_read},
         settlement_{settlement},
         deliveries_{deliveries},
         receipts_{receipts} {}
@@ -41,13 +41,13 @@ class Expiry {
   Context& context_;
   CommitPipeline& commits_;
   Agents& agents_;
-  UnseenChanges& unseen_;
+  ChangesDuringRead& changes_during_read_;
   Settlement& settlement_;
   Deliveries& deliveries_;
   SenderReceipts& receipts_;
   WallMs next_ = 0;  // the earliest expires_at; 0 when none
   std::optional<SteadyTime> due_;
-  std::optional<UnseenChanges::ReadId> request_;  // the open request
+  std::optional<ChangesDuringRead::ReadId> request_;  // the open request
 };
 
 }  // namespace relay::broker

@@ -201,7 +201,7 @@ TEST(KnownNames, FullTableOfUsedNamesIsReported) {
   EXPECT_TRUE(fixture.closed(third));
   const auto errors = fixture.received(third, "ERROR");
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_NE(string_field(payload(errors[0]), "message").find("the workspace has 2 agents already"), std::string::npos);
+  EXPECT_NE(string_field(payload(errors[0]), "message").find("the workspace already has 2 agents"), std::string::npos);
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ AgentState* Sessions::agent_for(ConnectionState& connection, const protocol::Hel
   if (agent == nullptr) {
     if (!parts_.removal.has_room_for_name()) {
       refuse_hello(connection, ErrorCode::Busy,
-                   format("the workspace has {} agents already, all used recently; try again later, or remove one with "
+                   format("the workspace already has {} agents, all used recently; try again later, or remove one with "
                           "REMOVE_AGENT",
                           parts_.agents.size()));
       return nullptr;
@@ -124,7 +124,7 @@ void Sessions::resume_by_hello(ConnectionState& connection, AgentState& agent, c
   agent.lease->resume_token = hello.resume_token;
   agent.session.write()->capabilities = hello.capabilities;
   agent.connections.write().push_back(connection.id);
-  parts_.event_log.record_activity(agent, agent.activity->state);
+  parts_.event_recorder.record_activity(agent, agent.activity->state);
   welcome(connection, agent);
   activate(connection, agent, std::move(unsettled));
 }
@@ -251,15 +251,15 @@ void Sessions::record_session_start(const AgentState& agent, const protocol::Hel
     return text.empty() ? std::optional<std::string>{} : std::optional{text};
   };
   const records::Agent& record = agent.record;
-  parts_.commits.change(
-      parts_.event_log.row(events::SessionStarted{.agent = {.name = agent.name().value(),
-                                                            .cli = record.cli,
-                                                            .model = optional(record.model),
-                                                            .version = optional(hello.version)},
-                                                  .started_at = agent.session->started,
-                                                  .config = {.permission_mode = optional(hello.permission_mode),
-                                                             .working_directory = optional(record.working_directory)}},
-                           agent.name(), agent.session->id));
+  parts_.commits.change(parts_.event_recorder.row(
+      events::SessionStarted{.agent = {.name = agent.name().value(),
+                                       .cli = record.cli,
+                                       .model = optional(record.model),
+                                       .version = optional(hello.version)},
+                             .started_at = agent.session->started,
+                             .config = {.permission_mode = optional(hello.permission_mode),
+                                        .working_directory = optional(record.working_directory)}},
+      agent.name(), agent.session->id));
 }
 
 void Sessions::welcome(ConnectionState& connection, const AgentState& agent) {

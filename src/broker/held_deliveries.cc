@@ -24,10 +24,10 @@ void HeldDeliveries::on_due() {
   commits_.flush();
   loading_ = true;
   queries_.run(records::HeldRequest{.due_by = context_.wall(), .to = {}, .mode = {}, .after = {}},
-               [this, read = unseen_.begin_read()](Result<records::HeldPage> page) {
+               [this, read = changes_during_read_.start_read()](Result<records::HeldPage> page) {
                  loading_ = false;
                  on_due_page(page);
-                 unseen_.end_read(read);
+                 changes_during_read_.end_read(read);
                });
 }
 
@@ -50,10 +50,10 @@ void HeldDeliveries::on_store_recovered() {
 bool HeldDeliveries::requeue(const records::Delivery& delivery, const Topic& topic, protocol::Lane lane,
                              std::string reason) {
   AgentState* to = agents_.find(delivery.to.value());
-  if (to == nullptr || to->removing || unseen_.has(DeliveryChange::Finished, delivery.key) ||
-      unseen_.has(DeliveryChange::Requeued, delivery.key))
+  if (to == nullptr || to->removing || changes_during_read_.has(DeliveryChange::Finished, delivery.key) ||
+      changes_during_read_.has(DeliveryChange::Requeued, delivery.key))
     return false;
-  unseen_.add(DeliveryChange::Requeued, delivery.key);
+  changes_during_read_.add(DeliveryChange::Requeued, delivery.key);
   if (delivery.hold != records::Hold::None) to->mailbox.release_one();
   records::Delivery moved = delivery;
   moved.lane = lane;
@@ -68,10 +68,10 @@ bool HeldDeliveries::requeue(const records::Delivery& delivery, const Topic& top
       records::RequeueDelivery{moved.key, lane, moved.rank, moved.seq, context_.wall(), std::move(reason)});
   commits_.when_saved([this, moved = std::move(moved)] {
     AgentState* agent = agents_.find(moved.to.value());
-    unseen_.stored(DeliveryChange::Requeued, moved.key);
-    if (agent == nullptr || unseen_.has(DeliveryChange::Finished, moved.key)) return;
+    changes_during_read_.stored(DeliveryChange::Requeued, moved.key);
+    if (agent == nullptr || changes_during_read_.has(DeliveryChange::Finished, moved.key)) return;
     if (auto unsettled = agent->mailbox.move_unsettled(moved.key, moved.lane)) {
-      // Its session has it already; a new DELIVER gives its new lane and number.
+      // Its session already has it; a new DELIVER gives its new lane and number.
       agent->mailbox.committed({moved, std::move(unsettled->message)}, context_.limits().max_page_rows);
     } else {
       agent->mailbox.drop(moved.key);

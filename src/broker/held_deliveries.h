@@ -13,13 +13,14 @@ namespace relay::broker {
 class HeldDeliveries {
  public:
   HeldDeliveries(Context& context, CommitPipeline& commits, Agents& agents, Streams& streams, StoreQueries& queries,
-                 UnseenChanges& unseen, DueTimer& due_timer, Deliveries& deliveries, UnsupportedLanes& unsupported)
+                 ChangesDuringRead& changes_during_read, DueTimer& due_timer, Deliveries& deliveries,
+                 UnsupportedLanes& unsupported)
       : context_{context},
         commits_{commits},
         agents_{agents},
         streams_{streams},
         queries_{queries},
-        unseen_{unseen},
+        changes_during_read_{changes_during_read},
         due_timer_{due_timer},
         deliveries_{deliveries},
         unsupported_{unsupported} {}
@@ -37,7 +38,7 @@ class HeldDeliveries {
   Agents& agents_;
   Streams& streams_;
   StoreQueries& queries_;
-  UnseenChanges& unseen_;
+  ChangesDuringRead& changes_during_read_;
   DueTimer& due_timer_;
   Deliveries& deliveries_;
   UnsupportedLanes& unsupported_;

@@ -43,7 +43,7 @@ LaneLimit open_lanes(const AgentState& agent) {
 }
 
 std::string manual_reason(const AgentName& to) {
-  return format("it is held until the agent fetches it or `agent-relay flush {}` releases it", to.value());
+  return format("it is pending until the agent fetches it or `agent-relay flush {}` releases it", to.value());
 }
 
 std::string policy_reason(const AgentName& name) { return format("the policy of {} holds it", name.value()); }
@@ -66,7 +66,7 @@ std::string block_reason(const AgentState& agent, Lane lane, LaneBlock block) {
 std::string pending_reason(const AgentState* to, const records::Delivery& delivery, std::string_view last_reason) {
   if (to == nullptr) return "the recipient was removed";
   switch (delivery.hold) {
-    case records::Hold::Time: return format("it is retried later: {}", last_reason);
+    case records::Hold::Time: return format("it will be retried: {}", last_reason);
     case records::Hold::Policy:
       return format("the policy of {} holds it; `agent-relay flush {}` releases it", delivery.to.value(),
                     delivery.to.value());

@@ -144,7 +144,7 @@ TEST_F(Lanes, TraceNamesPendingReason) {
   auto bob = join_callback(fixture);
   fixture.send(alice, "message-manual", "Bob", "hi", with_mode("manual"));
   EXPECT_EQ(pending_reason("message-manual"),
-            "it is held until the agent fetches it or `agent-relay flush Bob` releases it");
+            "it is pending until the agent fetches it or `agent-relay flush Bob` releases it");
   fixture.send(alice, "message-sent", "Bob", "hi");
   EXPECT_EQ(pending_reason("message-sent"), "it was sent, and its session has not answered");
   const auto id = delivered_ids(fixture, bob).at(0);
@@ -153,7 +153,7 @@ TEST_F(Lanes, TraceNamesPendingReason) {
   fixture.send_receipt(bob, id, R"("status":"deferred","reason":"a dialog is open")");
   EXPECT_EQ(pending_reason("message-sent"), "a dialog is open");
   fixture.send_receipt(bob, id, R"("status":"failed","retryable":true,"reason":"no luck")");
-  EXPECT_EQ(pending_reason("message-sent"), "it is retried later: try 1 of 8 failed: no luck");
+  EXPECT_EQ(pending_reason("message-sent"), "it will be retried: attempt 1 of 8 failed: no luck");
   fixture.disconnect(bob);
   EXPECT_EQ(pending_reason("message-manual"), "it is offline");
   bob = join_callback(fixture);
@@ -169,10 +169,10 @@ TEST_F(Lanes, PendingReasonOfManualMessageNamesFlush) {
   const auto bob = join_host(fixture);
   fixture.send(alice, "message-1", "Bob", "hi", with_mode("manual"));
   EXPECT_EQ(string_field(payload(fixture.first_frame(alice, "ACK")), "pendingReason"),
-            "it is held until the agent fetches it or `agent-relay flush Bob` releases it");
+            "it is pending until the agent fetches it or `agent-relay flush Bob` releases it");
   fixture.send_receipt(bob, delivered_ids(fixture, bob).at(0), R"("status":"deferred","reason":"it is held")");
   EXPECT_EQ(pending_reason("message-1"),
-            "it is held until the agent fetches it or `agent-relay flush Bob` releases it");
+            "it is pending until the agent fetches it or `agent-relay flush Bob` releases it");
 }
 
 TEST_F(Lanes, TraceShowsStateOfDelivery) {

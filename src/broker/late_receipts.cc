@@ -47,20 +47,21 @@ void LateReceipts::look_up(AgentState& agent) {
     wanted.insert(late->first);
   for (auto key = lookup.unchecked.begin(); key != lookup.unchecked.end() && wanted.size() < kLookupRows; ++key)
     wanted.insert(*key);
-  records::DeadQuery query;
+  records::DeliveryQuery query;
   query.deliveries.assign(wanted.begin(), wanted.end());
   lookup.looking_up = true;
   commits_.flush();
   auto deliveries = query.deliveries;
-  queries_.run(std::move(query), [this, name = agent.name(), deliveries = std::move(deliveries),
-                                  read = unseen_.begin_read()](Result<std::vector<records::DeadLetter>> rows) {
-    on_lookup(name, deliveries, std::move(rows));
-    unseen_.end_read(read);
-  });
+  queries_.run(std::move(query),
+               [this, name = agent.name(), deliveries = std::move(deliveries),
+                read = changes_during_read_.start_read()](Result<std::vector<records::DeliveryRow>> rows) {
+                 on_lookup(name, deliveries, std::move(rows));
+                 changes_during_read_.end_read(read);
+               });
 }
 
 void LateReceipts::on_lookup(const AgentName& name, const std::vector<Key>& deliveries,
-                             Result<std::vector<records::DeadLetter>> rows) {
+                             Result<std::vector<records::DeliveryRow>> rows) {
   AgentState* agent = agents_.find(name.value());
   if (agent == nullptr) return;
   LookupState& lookup = *agent->lookup;
@@ -96,7 +97,7 @@ void LateReceipts::on_lookup(const AgentName& name, const std::vector<Key>& deli
 }
 
 /// False when the row does not contain the latest change yet; it must be looked up again.
-bool LateReceipts::apply(AgentState& agent, records::DeadLetter& row, const protocol::Receipt& receipt) {
+bool LateReceipts::apply(AgentState& agent, records::DeliveryRow& row, const protocol::Receipt& receipt) {
   auto& delivery = row.delivery;
   const Key key = delivery.key;
   if (delivery.to != agent.name() || !agent.session) return true;
@@ -106,16 +107,17 @@ bool LateReceipts::apply(AgentState& agent, records::DeadLetter& row, const prot
   }
   const auto end = end_of(agent, receipt);
   if (!end || settlement_.upgrade_proof(agent, key, receipt)) return true;
-  if (unseen_.has(DeliveryChange::Finished, key)) return false;
+  if (changes_during_read_.has(DeliveryChange::Finished, key)) return false;
   const bool may_have_arrived = *end == DeliveryState::Delivered || *end == DeliveryState::InDoubt;
   const bool is_over = records::is_final(delivery.state) && delivery.state != DeliveryState::InDoubt;
-  if (!may_have_arrived && (unseen_.is_held(key, delivery.hold != records::Hold::None) || is_over)) return true;
+  if (!may_have_arrived && (changes_during_read_.is_held(key, delivery.hold != records::Hold::None) || is_over))
+    return true;
   auto entry = history_entry_of(key, receipt);
   OutboundDelivery outbound{delivery, std::make_shared<const records::Message>(row.message)};
   if (!records::is_final(delivery.state)) {
     // It is queued, although its session had it and has finished it.
     agent.mailbox.drop(key);
-    if (unseen_.is_held(key, delivery.hold != records::Hold::None)) agent.mailbox.release_one();
+    if (changes_during_read_.is_held(key, delivery.hold != records::Hold::None)) agent.mailbox.release_one();
     if (*end == DeliveryState::Delivered)
       settlement_.complete(agent, InFlight{.outbound = std::move(outbound)}, std::move(entry));
     else
@@ -135,10 +137,10 @@ bool LateReceipts::apply(AgentState& agent, records::DeadLetter& row, const prot
 }
 
 /// Cancels deliveries that ended while the session was disconnected.
-void LateReceipts::reconcile(AgentState& agent, const records::DeadLetter& row) {
+void LateReceipts::reconcile(AgentState& agent, const records::DeliveryRow& row) {
   const auto& delivery = row.delivery;
   const bool over = delivery.to != agent.name() || records::is_final(delivery.state) ||
-                    unseen_.has(DeliveryChange::Finished, delivery.key);
+                    changes_during_read_.has(DeliveryChange::Finished, delivery.key);
   if (!over) return agent.mailbox.locate_unsettled(delivery.key, delivery.lane, delivery.from);
   if (agent.mailbox.is_in_flight(delivery.key)) return;
   (void)agent.mailbox.finish(delivery.key);

@@ -14,15 +14,16 @@
 
 namespace relay::broker {
 
-class LateReceipts final : public NameUser {
+class LateReceipts final : public NameHolder {
  public:
-  LateReceipts(Context& context, CommitPipeline& commits, Agents& agents, StoreQueries& queries, UnseenChanges& unseen,
-               Settlement& settlement, Deliveries& deliveries, DeliveryHistory& history)
+  LateReceipts(Context& context, CommitPipeline& commits, Agents& agents, StoreQueries& queries,
+               ChangesDuringRead& changes_during_read, Settlement& settlement, Deliveries& deliveries,
+               DeliveryHistory& history)
       : context_{context},
         commits_{commits},
         agents_{agents},
         queries_{queries},
-        unseen_{unseen},
+        changes_during_read_{changes_during_read},
         settlement_{settlement},
         deliveries_{deliveries},
         history_{history} {}
@@ -37,15 +38,15 @@ class LateReceipts final : public NameUser {
 
  private:
   void on_lookup(const AgentName& name, const std::vector<Key>& deliveries,
-                 Result<std::vector<records::DeadLetter>> rows);
-  bool apply(AgentState& agent, records::DeadLetter& row, const protocol::Receipt& receipt);
-  void reconcile(AgentState& agent, const records::DeadLetter& row);
+                 Result<std::vector<records::DeliveryRow>> rows);
+  bool apply(AgentState& agent, records::DeliveryRow& row, const protocol::Receipt& receipt);
+  void reconcile(AgentState& agent, const records::DeliveryRow& row);
 
   Context& context_;
   CommitPipeline& commits_;
   Agents& agents_;
   StoreQueries& queries_;
-  UnseenChanges& unseen_;
+  ChangesDuringRead& changes_during_read_;
   Settlement& settlement_;
   Deliveries& deliveries_;
   DeliveryHistory& history_;

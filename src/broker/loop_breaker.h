@@ -6,10 +6,10 @@
 ///   by the words that it adds to the last turns. A turn is all messages of one agent before another one sends.
 /// Rules, and the conversations that each is for
 /// - The same words again: echoes, ping-pong, error texts that cause each other.
-/// - Hardly a new word of kLongWord characters: thanks and acknowledgements. Short words are ignored.
+/// - Almost no new word of at least kLongWord characters (vocabulary.h): thanks and acknowledgements.
 /// - A new number is new content, but not at machine pace: `step 12 of 500 done` is, `ping 12` within a second is not.
 /// - A pair is stopped only if the pair it answers adds nothing new either: a worker that reports and gets `ok` every
-///   time is no loop.
+///   time is not a loop.
 /// - Suspicion decays when a message comes much later than the pace of the conversation: a poller never trips.
 /// - kMaxHops turns without new words stop agents that only count. Other chains have no limit of hops: a number cannot
 ///   distinguish a loop from a long conversation.
@@ -41,11 +41,12 @@ class LoopBreaker {
  public:
   static constexpr Millis kFirstPause{60'000};
   static constexpr Millis kMaxPause{3'600'000};
-  static constexpr Millis kRemembered{3'600'000};  // a closed breaker that trips again within it stays open longer
+  static constexpr Millis kRemembered{
+      3'600'000};  // a breaker that trips again this soon after closing stays open longer
   static constexpr Millis kMachinePace{3'000};
-  static constexpr Millis kMinIdleTime{30'000};   // an answer within this time is never late,
-  static constexpr Millis kMaxIdleTime{120'000};  // a later one always is; between: after kPaces times the last gap
-  static constexpr int kPaces = 3;
+  static constexpr Millis kMinIdleTime{30'000};   // an answer within this time is never late
+  static constexpr Millis kMaxIdleTime{120'000};  // an answer after this time is always late
+  static constexpr int kPaces = 3;                // between the two, an answer is late after kPaces times the last gap
   static constexpr Millis kSuspicionHalfLife{30'000};  // once an answer is late
   static constexpr unsigned kMaxHops = 2'000;
   static constexpr int kLimit = 100;         // of suspicion

@@ -15,8 +15,8 @@ constexpr std::array<DeliveryMode, 5> kModesInOrder = {DeliveryMode::Immediate, 
                                                        DeliveryMode::NextMessage, DeliveryMode::OnIdle,
                                                        DeliveryMode::Manual};
 
-/// A lane whose deliveries stay with the session for long gets only this fraction of the window.
-constexpr std::uint32_t kPartOfWindow = 8;
+/// A slow lane gets the window divided by this.
+constexpr std::uint32_t kSlowWindowDivisor = 8;
 
 constexpr std::size_t kIdleFlows = 64;  // kept, so that a conversation does not recreate its flow for each message
 
@@ -27,15 +27,15 @@ bool is_slow(DeliveryMode mode) {
 
 }  // namespace
 
-std::uint8_t Mailbox::turn_of(Lane lane) {
+std::uint8_t Mailbox::precedence_of(Lane lane) {
   const auto place = std::ranges::find(kModesInOrder, lane.mode) - kModesInOrder.begin();
   const std::size_t first = lane.priority == Priority::Urgent ? 0 : kModesInOrder.size();
   return static_cast<std::uint8_t>(first + static_cast<std::size_t>(place));
 }
 
-Lane Mailbox::lane_at(std::uint8_t turn) {
-  const bool urgent = turn < kModesInOrder.size();
-  return {kModesInOrder[turn % kModesInOrder.size()], urgent ? Priority::Urgent : Priority::Normal};
+Lane Mailbox::lane_at(std::uint8_t precedence) {
+  const bool urgent = precedence < kModesInOrder.size();
+  return {kModesInOrder[precedence % kModesInOrder.size()], urgent ? Priority::Urgent : Priority::Normal};
 }
 
 void Mailbox::restore(const records::WorkspaceState::Backlog& backlog) {
@@ -51,7 +51,8 @@ void Mailbox::connect(std::uint32_t window, std::set<Key> unsettled) {
 }
 
 void Mailbox::locate_unsettled(Key key, Lane lane, const AgentName& from) {
-  if (const auto place = unsettled_.find(key); place != unsettled_.end()) place->second = FlowKey{turn_of(lane), from};
+  if (const auto place = unsettled_.find(key); place != unsettled_.end())
+    place->second = FlowKey{precedence_of(lane), from};
 }
 
 void Mailbox::disconnect() {
@@ -77,7 +78,7 @@ void Mailbox::disconnect() {
 bool Mailbox::has_pending(DeliveryMode mode) const {
   return std::ranges::any_of(flows_, [&](const auto& entry) {
     const auto& [key, flow] = entry;
-    return lane_at(key.turn).mode == mode && (flow.more_in_store || flow.loading || !flow.ready.empty());
+    return lane_at(key.precedence).mode == mode && (flow.more_in_store || flow.loading || !flow.ready.empty());
   });
 }
 
@@ -101,7 +102,7 @@ void Mailbox::committed(OutboundDelivery outbound, std::size_t max_ready) {
 bool Mailbox::lane_has_room(Lane lane) const {
   if (flight_.size() >= window_) return false;
   if (!is_slow(lane.mode)) return true;
-  return in_flight_[turn_of(lane)] < std::max(1u, window_ / kPartOfWindow);
+  return in_flight_[precedence_of(lane)] < std::max(1u, window_ / kSlowWindowDivisor);
 }
 
 /// Deliveries of a flow are sent in order. If the session has unsettled ones of the flow while another is next, they
@@ -115,10 +116,10 @@ bool Mailbox::has_room_for(const FlowKey& flow, Key next) const {
 InFlight* Mailbox::take_ready(const LaneLimit& open) {
   if (ready_count_ == 0 || flight_.size() >= window_) return nullptr;
   for (auto group = flows_.begin(); group != flows_.end();) {
-    const auto turn = group->first.turn;
-    const bool last = flows_.rbegin()->first.turn == turn;
-    const auto end = last ? flows_.end() : flows_.lower_bound({static_cast<std::uint8_t>(turn + 1), AgentName{}});
-    const Lane lane = lane_at(turn);
+    const auto precedence = group->first.precedence;
+    const bool last = flows_.rbegin()->first.precedence == precedence;
+    const auto end = last ? flows_.end() : flows_.lower_bound({static_cast<std::uint8_t>(precedence + 1), AgentName{}});
+    const Lane lane = lane_at(precedence);
     const Key up_to = lane_has_room(lane) ? open(lane) : Key{};
     const auto can_go = [&](const auto& entry) {
       if (entry.second.ready.empty()) return false;
@@ -127,13 +128,13 @@ InFlight* Mailbox::take_ready(const LaneLimit& open) {
     };
     if (up_to != Key{}) {
       // The sender after the one served last; the first one when there is none.
-      const auto served = served_.find(turn);
-      const auto next = served == served_.end() ? group : flows_.upper_bound({turn, served->second});
+      const auto served = served_.find(precedence);
+      const auto next = served == served_.end() ? group : flows_.upper_bound({precedence, served->second});
       auto chosen = std::find_if(next, end, can_go);
       if (chosen == end) chosen = std::find_if(group, next, can_go);
       if (chosen != end && can_go(*chosen)) {
         if (served == served_.end())
-          served_.emplace(turn, chosen->first.from);
+          served_.emplace(precedence, chosen->first.from);
         else if (served->second != chosen->first.from)
           served->second = chosen->first.from;
         auto& ready = chosen->second.ready;
@@ -141,7 +142,7 @@ InFlight* Mailbox::take_ready(const LaneLimit& open) {
         InFlight& sent = flight_[key];
         sent.outbound = ready.take_front();
         --ready_count_;
-        ++in_flight_[turn];
+        ++in_flight_[precedence];
         behind_.erase(key);
         if (!unsettled_.empty() && unsettled_.erase(key) == 0)
           std::erase_if(unsettled_, [&](const auto& entry) {
@@ -160,7 +161,7 @@ std::optional<Mailbox::PageRequest> Mailbox::start_load(const LaneLimit& open) {
   if (flows_.size() > kIdleFlows) forget_idle_flows();
   for (auto& [key, flow] : flows_) {
     if (!flow.more_in_store || !flow.ready.empty()) continue;
-    const Lane lane = lane_at(key.turn);
+    const Lane lane = lane_at(key.precedence);
     if (!lane_has_room(lane) || open(lane) == Key{}) continue;
     loading_ = flow.loading = true;
     load_is_stale_ = false;
@@ -204,15 +205,15 @@ std::optional<InFlight> Mailbox::finish(Key key) {
   if (place == flight_.end()) return std::nullopt;
   std::optional<InFlight> done{std::move(place->second)};
   flight_.erase(place);
-  --in_flight_[turn_of(done->outbound.delivery.lane)];
-  if (done->done == SettledWhen::Written) --until_written_;
+  --in_flight_[precedence_of(done->outbound.delivery.lane)];
+  if (done->settled_when == SettledWhen::Written) --until_written_;
   return done;
 }
 
 std::optional<OutboundDelivery> Mailbox::move_unsettled(Key key, Lane lane) {
   auto moved = finish(key);
   if (!moved) return std::nullopt;
-  unsettled_.emplace(key, FlowKey{turn_of(lane), moved->outbound.delivery.from});
+  unsettled_.emplace(key, FlowKey{precedence_of(lane), moved->outbound.delivery.from});
   return std::move(moved->outbound);
 }
 
@@ -221,7 +222,7 @@ std::vector<InFlight> Mailbox::finish_written() {
   if (until_written_ == 0) return done;
   std::vector<Key> keys;
   for (const auto& [key, item] : flight_) {
-    if (item.done == SettledWhen::Written) keys.push_back(key);
+    if (item.settled_when == SettledWhen::Written) keys.push_back(key);
   }
   for (const Key key : keys) done.push_back(*finish(key));
   return done;

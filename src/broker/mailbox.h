@@ -11,10 +11,10 @@
 /// store. Without room, a commit only sets the mark. A page requested later contains the delivery, because the store
 /// answers a page after all commits that were requested before it.
 ///
-/// Invariants: nothing is both in flight and ready; at most `window` in flight, and only a part of that of a lane whose
-///   deliveries stay with the session for long, including unsettled ones of an earlier connection; about one page ready
-///   in all; one page requested at a time. A reconnect drops the window and starts again from the store, so old ids and
-///   numbers return.
+/// Invariants: nothing is both in flight and ready. At most `window` deliveries are in flight; slow lanes (next-message,
+///   next-tool-call, manual) get one eighth of it. Unsettled deliveries of an earlier connection count. About one page is
+///   ready over all flows. One page is requested at a time. A reconnect drops the window and starts again from the store,
+///   so old ids and numbers return.
 #pragma once
 
 #include <array>
@@ -37,12 +37,12 @@ struct OutboundDelivery {
   std::shared_ptr<const records::Message> message;
 };
 
-/// When a delivery in flight is finished.
+/// When a delivery in flight is settled.
 enum class SettledWhen : std::uint8_t { Acknowledged, Written };
 
 struct InFlight {
   OutboundDelivery outbound;
-  SettledWhen done = SettledWhen::Acknowledged;
+  SettledWhen settled_when = SettledWhen::Acknowledged;
   SteadyTime resend_at{};
   Millis resend_after{0};
 
@@ -74,7 +74,7 @@ class Mailbox {
   void disconnect();
   [[nodiscard]] bool connected() const { return window_ > 0; }
 
-  /// Is anything of this mode pending that the session does not have?
+  /// True if a delivery of this mode is pending that the session does not have.
   [[nodiscard]] bool has_pending(protocol::DeliveryMode mode) const;
   /// The store has a delivery of this flow.
   void expect(protocol::Lane lane, const AgentName& from);
@@ -83,13 +83,13 @@ class Mailbox {
   /// A delivery was committed; it becomes ready if it is the next one of its flow and there is room.
   void committed(OutboundDelivery outbound, std::size_t max_ready);
 
-  /// The next delivery to send, if window and lanes allow; it is in flight from now on. `done_when` is called for it.
-  template <class DoneRule>
-  InFlight* send_next(const LaneLimit& open, DoneRule&& done_when) {
+  /// The next delivery to send, if window and lanes allow; it is in flight from now on. `settled_when` is called for it.
+  template <class SettlementRule>
+  InFlight* send_next(const LaneLimit& open, SettlementRule&& settled_when) {
     InFlight* sent = take_ready(open);
     if (sent == nullptr) return nullptr;
-    sent->done = done_when(sent->outbound);
-    if (sent->done == SettledWhen::Written) ++until_written_;
+    sent->settled_when = settled_when(sent->outbound);
+    if (sent->settled_when == SettledWhen::Written) ++until_written_;
     return sent;
   }
 
@@ -109,7 +109,7 @@ class Mailbox {
   std::optional<OutboundDelivery> move_unsettled(Key key, protocol::Lane lane);
   /// Removes and returns the deliveries that are settled once they are written.
   std::vector<InFlight> finish_written();
-  /// Does its session have it, sent on this connection or on an earlier one?
+  /// True if its session has it, sent on this connection or on an earlier one.
   [[nodiscard]] bool is_with_session(Key key) const {
     return flight_.contains(key) || unsettled_.contains(key) || behind_.contains(key);
   }
@@ -128,17 +128,17 @@ class Mailbox {
     bool more_in_store = false;
     bool loading = false;
   };
-  /// `turn` gives the order in which lanes are served.
+  /// Lanes are served in the order of `precedence`.
   struct FlowKey {
-    std::uint8_t turn = 0;
+    std::uint8_t precedence = 0;
     AgentName from;
     friend auto operator<=>(const FlowKey&, const FlowKey&) = default;
   };
   using Flows = std::map<FlowKey, Flow>;
 
-  static std::uint8_t turn_of(protocol::Lane lane);
-  static protocol::Lane lane_at(std::uint8_t turn);
-  Flow& flow(protocol::Lane lane, const AgentName& from) { return flows_[{turn_of(lane), from}]; }
+  static std::uint8_t precedence_of(protocol::Lane lane);
+  static protocol::Lane lane_at(std::uint8_t precedence);
+  Flow& flow(protocol::Lane lane, const AgentName& from) { return flows_[{precedence_of(lane), from}]; }
   [[nodiscard]] bool lane_has_room(protocol::Lane lane) const;
   [[nodiscard]] bool has_room_for(const FlowKey& flow, Key next) const;
   InFlight* take_ready(const LaneLimit& open);

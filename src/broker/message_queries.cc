@@ -100,13 +100,13 @@ std::string messages_payload(const Result<std::vector<records::MessageRow>>& row
   return payload.take();
 }
 
-std::string dead_payload(const Result<std::vector<records::DeadLetter>>& rows, std::size_t limit) {
+std::string dead_payload(const Result<std::vector<records::DeliveryRow>>& rows, std::size_t limit) {
   JsonWriter payload;
   if (!rows) write_query_error(payload, rows.error());
   payload.begin_array("deliveries");
   std::size_t listed = 0, read_bytes = 0;
   bool more = false;
-  for (const auto& row : rows ? *rows : std::vector<records::DeadLetter>{}) {
+  for (const auto& row : rows ? *rows : std::vector<records::DeliveryRow>{}) {
     more = listed == limit || payload.size() > protocol::kMaxResponseBytes;
     if (more) break;
     ++listed;
@@ -176,7 +176,7 @@ void MessageQueries::on_dead(ConnectionState& connection, const protocol::Envelo
   const auto wanted = protocol::parse_dead(envelope.payload);
   if (!wanted) return connections_.send_error(connection, ErrorCode::BadRequest, wanted.error().message());
   const std::size_t limit = wanted->limit == 0 ? protocol::kDefaultMessageRows : wanted->limit;
-  records::DeadQuery query;
+  records::DeliveryQuery query;
   query.to = wanted->agent;
   query.from = wanted->from;
   query.states = parse_dead_states(wanted->states);

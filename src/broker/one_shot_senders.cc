@@ -24,7 +24,7 @@ std::optional<Rejection> OneShotSenders::check(const ConnectionState& connection
     return Rejection{NackCode::BadRequest, std::move(reason)};
   if (agent == nullptr) {
     if (removal_.has_room_for_name()) return std::nullopt;
-    return Rejection{NackCode::Busy, format("the workspace has {} agents already; remove one first", agents_.size())};
+    return Rejection{NackCode::Busy, format("the workspace already has {} agents; remove one first", agents_.size())};
   }
   if (agent->removing) return Rejection{NackCode::Busy, format("'{}' is being removed; try again", name), kBusyRetryMs};
   // The HTTP API sends the system token with messages of a process inside that agent.

@@ -1,7 +1,7 @@
-/// Members of shared records that belong to one part.
+/// State that belongs to an agent or a connection, and that one part alone changes.
 ///
-/// Why in the shared record: a message touches the records of its sender and its recipient. A table of its own for
-///   every part would cost a lookup by name for each of them.
+/// Why beside the agent: a message touches the state of its sender and its recipient. A separate table for every part
+///   would cost a lookup by name for each of them.
 /// Invariant: only the part that is named can change the member; the compiler checks it.
 #pragma once
 

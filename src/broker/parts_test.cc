@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "broker/active_senders.h"
+#include "broker/changes_during_read.h"
 #include "broker/deduplication.h"
 #include "broker/heartbeat.h"
 #include "broker/mailbox.h"
 #include "broker/streams.h"
 #include "broker/token_bucket.h"
-#include "broker/unseen_changes.h"
 #include "broker/vector_queue.h"
 
 namespace relay::broker {
@@ -376,20 +376,20 @@ TEST(Mailbox, RequeuedUnsettledDeliveryStaysWithSession) {
   EXPECT_FALSE(box.is_with_session(Key{1}));
 }
 
-TEST(UnseenChanges, KeepsChangeUntilNoReadCanMissIt) {
-  UnseenChanges unseen;
-  unseen.add(DeliveryChange::Finished, Key{1});
-  const auto before = unseen.begin_read();
-  unseen.stored(DeliveryChange::Finished, Key{1});
-  const auto after = unseen.begin_read();
-  EXPECT_TRUE(unseen.has(DeliveryChange::Finished, Key{1}));
-  unseen.end_read(before);
-  EXPECT_FALSE(unseen.has(DeliveryChange::Finished, Key{1}));
-  unseen.end_read(after);
-  unseen.add(DeliveryChange::Redelivered, Key{2});
-  EXPECT_FALSE(unseen.has(DeliveryChange::Finished, Key{2}));
-  unseen.undo(DeliveryChange::Redelivered, Key{2});
-  EXPECT_FALSE(unseen.has(DeliveryChange::Redelivered, Key{2}));
+TEST(ChangesDuringRead, KeepsChangeUntilNoReadCanMissIt) {
+  ChangesDuringRead changes_during_read;
+  changes_during_read.add(DeliveryChange::Finished, Key{1});
+  const auto before = changes_during_read.start_read();
+  changes_during_read.stored(DeliveryChange::Finished, Key{1});
+  const auto after = changes_during_read.start_read();
+  EXPECT_TRUE(changes_during_read.has(DeliveryChange::Finished, Key{1}));
+  changes_during_read.end_read(before);
+  EXPECT_FALSE(changes_during_read.has(DeliveryChange::Finished, Key{1}));
+  changes_during_read.end_read(after);
+  changes_during_read.add(DeliveryChange::Redelivered, Key{2});
+  EXPECT_FALSE(changes_during_read.has(DeliveryChange::Finished, Key{2}));
+  changes_during_read.undo(DeliveryChange::Redelivered, Key{2});
+  EXPECT_FALSE(changes_during_read.has(DeliveryChange::Redelivered, Key{2}));
 }
 
 TEST(Mailbox, SendersTakeTurnsInLane) {

@@ -35,7 +35,7 @@ TEST_F(RecipientPolicy, RefusesDirectMessageWithReason) {
   const auto nack = payload(fixture.first_frame(alice, "NACK"));
   EXPECT_EQ(string_field(nack, "code"), "REFUSED");
   EXPECT_EQ(string_field(nack, "message"),
-            "Bob takes no messages from Alice; the user can change that with `agent-relay policy Bob`");
+            "Bob does not accept messages from Alice; the user can change that with `agent-relay policy Bob`");
   fixture.send(carol, "message-2", "Bob", "hi");
   EXPECT_EQ(delivered_ids(fixture, bob).size(), 1u) << "the rule is for Alice";
 }

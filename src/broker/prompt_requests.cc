@@ -1,4 +1,4 @@
-// PROMPTS and ANSWER.
+// The frames PROMPTS and ANSWER.
 #include <algorithm>
 
 #include "base/format.h"
@@ -131,7 +131,7 @@ std::optional<Rejection> Prompts::check_answer(const ConnectionState& connection
     return Rejection{NackCode::Busy, format("{} is not connected; answer when it has reconnected", answer.agent),
                      kBusyRetryMs};
   if (open->answering)
-    return Rejection{NackCode::Busy, format("{} is being answered already", answer.request), kBusyRetryMs};
+    return Rejection{NackCode::Busy, format("{} is already being answered", answer.request), kBusyRetryMs};
   if (auto rejected = requests_.check(connection)) return rejected;
   return std::nullopt;
 }

@@ -43,7 +43,8 @@ void Prompts::open(AgentState& agent, OpenPrompt prompt, Occurrence occurrence) 
   }
   if (const auto* reported = agent.prompts->table.last_reported(prompt.id); reported != nullptr)
     occurrence = reported->is_same_request(prompt) ? Occurrence::Repeated : Occurrence::First;
-  if (occurrence == Occurrence::First) commits_.change(event_log_.row(prompt.event, agent.name(), agent.session->id));
+  if (occurrence == Occurrence::First)
+    commits_.change(event_recorder_.row(prompt.event, agent.name(), agent.session->id));
   agent.prompts->table.start_storing(prompt);
   commits_.when_committed([this, name = agent.name(), session = agent.session->id, prompt = std::move(prompt),
                            occurrence](CommitResult result) mutable {
@@ -129,15 +130,15 @@ void Prompts::end_when_saved(AgentState& agent, std::string prompt) {
 void Prompts::withdraw(const OpenPrompt& prompt, const AgentName& agent, const SessionId& session,
                        std::string_view reason) {
   if (prompt.permission() != nullptr)
-    event_log_.record(events::PermissionResolved{.request_id = prompt.id,
-                                                 .resolution = events::Resolution::Withdrawn,
-                                                 .resolved_by = std::string{kNobody},
-                                                 .resolved_at = context_.wall(),
-                                                 .reason = std::string{reason}},
-                      agent, session);
+    event_recorder_.record(events::PermissionResolved{.request_id = prompt.id,
+                                                      .resolution = events::Resolution::Withdrawn,
+                                                      .resolved_by = std::string{kNobody},
+                                                      .resolved_at = context_.wall(),
+                                                      .reason = std::string{reason}},
+                           agent, session);
   else
-    event_log_.record(events::QuestionResolved{.question_id = prompt.id, .resolved_by = std::string{kNobody}}, agent,
-                      session);
+    event_recorder_.record(events::QuestionResolved{.question_id = prompt.id, .resolved_by = std::string{kNobody}},
+                           agent, session);
 }
 
 void Prompts::end_all(AgentState& agent) {

@@ -12,7 +12,7 @@
 
 #include "broker/agent_removal.h"
 #include "broker/client_requests.h"
-#include "broker/event_log.h"
+#include "broker/event_recorder.h"
 #include "broker/host_requests.h"
 #include "permissions/policy.h"
 #include "protocol/prompt_requests.h"
@@ -32,15 +32,15 @@ class SpawnPrompts {
   virtual void on_not_opened(const std::string& prompt) = 0;
 };
 
-class Prompts final : public NameUser {
+class Prompts final : public NameHolder {
  public:
-  Prompts(Context& context, CommitPipeline& commits, Connections& connections, Agents& agents, EventLog& event_log,
-          ClientRequests& requests, HostRequests& hosts, SpawnPrompts& spawns)
+  Prompts(Context& context, CommitPipeline& commits, Connections& connections, Agents& agents,
+          EventRecorder& event_recorder, ClientRequests& requests, HostRequests& hosts, SpawnPrompts& spawns)
       : context_{context},
         commits_{commits},
         connections_{connections},
         agents_{agents},
-        event_log_{event_log},
+        event_recorder_{event_recorder},
         requests_{requests},
         hosts_{hosts},
         spawns_{spawns} {}
@@ -86,7 +86,7 @@ class Prompts final : public NameUser {
   CommitPipeline& commits_;
   Connections& connections_;
   Agents& agents_;
-  EventLog& event_log_;
+  EventRecorder& event_recorder_;
   ClientRequests& requests_;
   HostRequests& hosts_;
   SpawnPrompts& spawns_;

@@ -24,20 +24,20 @@ std::optional<Rejection> Publisher::check_streams(const Topic& topic, const Agen
   };
   if (!topic.value().empty() && !streams_.make_room(from, added, idle))
     return Rejection{NackCode::Busy,
-                     format("messages of {} about {} topics are pending already; use fewer topics, or try again later",
+                     format("messages of {} about {} topics are already pending; use fewer topics, or try again later",
                             from.value(), context_.limits().max_topic_streams),
                      kStorageRetryMs};
   if (!full) return std::nullopt;
   streams_.shrink_to(context_.limits().max_streams - std::min(context_.limits().max_streams, audience.size()), idle);
   if (streams_.size() + audience.size() <= context_.limits().max_streams) return std::nullopt;
   return Rejection{NackCode::BadRequest,
-                   format("{} pairs of agents and topics have numbers already; use fewer topics", streams_.size())};
+                   format("{} pairs of agents and topics already have numbers; use fewer topics", streams_.size())};
 }
 
 std::optional<Rejection> Publisher::check_stream(const AgentName& from, const AgentName& to, std::size_t others) const {
   if (streams_.size() + others < context_.limits().max_streams || streams_.contains({}, from, to, {}))
     return std::nullopt;
-  return Rejection{NackCode::Busy, format("{} pairs of agents have numbers already", streams_.size())};
+  return Rejection{NackCode::Busy, format("{} pairs of agents already have numbers", streams_.size())};
 }
 
 void Publisher::add_message(PendingSend& pending, const Audience& audience, FrameKind frame_kind, protocol::Lane lane,
@@ -71,7 +71,7 @@ void Publisher::add_delivery(PendingSend& pending, AgentState& to, const CopyOpt
   if (policy == protocol::DeliveryPolicyAction::Refuse || full) {
     // One of several recipients cannot take it. The others still receive it, and the history has the reason.
     delivery.state = records::DeliveryState::Failed;
-    std::string reason = full ? "it has too many pending messages already" : "its policy refuses them";
+    std::string reason = full ? "it already has too many pending messages" : "its policy refuses them";
     commits_.change(records::AddDelivery{delivery, reason});
     pending.refused.push_back({std::move(delivery), std::move(reason), full ? NackCode::Busy : NackCode::Refused});
     return;
@@ -139,7 +139,7 @@ Key Publisher::post(records::Message own, const Audience& audience, Copies copie
                       .own = true,
                       .message = message,
                       .deliveries = {}};
-  commits_.add_remembered(2 * message->payload.size() + audience.size() * 2 * sizeof(records::Delivery));
+  commits_.add_retried_bytes(2 * message->payload.size() + audience.size() * 2 * sizeof(records::Delivery));
   commits_.change(records::AddMessage{*message});
   const WallMs expires_at = context_.wall() + context_.limits().default_ttl_ms;
   for (AgentState* to : audience) add_delivery(pending, *to, {.expires_at = expires_at});

@@ -276,7 +276,7 @@ TEST(Broker, AgentIsRemovedOnce) {
   fixture.release_commits();
   const auto responses = fixture.received(alice, "REMOVE_AGENT_RESPONSE");
   ASSERT_EQ(responses.size(), 2u);
-  EXPECT_EQ(string_field(payload(responses[0]), "message"), "Bob is being removed already");
+  EXPECT_EQ(string_field(payload(responses[0]), "message"), "Bob is already being removed");
   EXPECT_EQ(bool_member(payload(responses[1]), "removed"), true);
 }
 

@@ -206,7 +206,7 @@ TEST_F(Receipts, SubscriberReceivesEveryEntryInOrder) {
   EXPECT_EQ(types, (Strings{"delivery.created", "delivery.accepted", "delivery.deferred", "delivery.queued",
                             "delivery.delivered"}));
   EXPECT_EQ(bool_member(deferred, "retryable"), true);
-  EXPECT_EQ(string_field(deferred, "reason"), "try 1 of 8 failed: no luck");
+  EXPECT_EQ(string_field(deferred, "reason"), "attempt 1 of 8 failed: no luck");
   EXPECT_GT(integer_field(deferred, "availableAt"), 0);
   EXPECT_EQ(string_field(last, "proof"), "submitted");
   EXPECT_EQ(string_field(last, "evidence"), "status working");

@@ -103,7 +103,7 @@ void Sessions::on_resume(ConnectionState& connection, const protocol::Envelope& 
                     stream.lane});
   }
   parts_.connections.send_new(connection, MessageType::Sync, protocol::write_sync(agent->session->id.value(), sync));
-  parts_.event_log.record_activity(*agent, agent->activity->state);
+  parts_.event_recorder.record_activity(*agent, agent->activity->state);
   activate(connection, *agent);
 }
 

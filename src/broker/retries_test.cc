@@ -46,7 +46,7 @@ TEST_F(Retries, PausesGrowAndIdStaysWithNewNumbers) {
   const auto end = fixture.received(alice, "RECEIPT");
   ASSERT_EQ(end.size(), 1u);
   EXPECT_EQ(string_field(payload(end[0]), "status"), "failed");
-  EXPECT_EQ(string_field(payload(end[0]), "reason"), "given up after 8 tries; the last: no luck");
+  EXPECT_EQ(string_field(payload(end[0]), "reason"), "gave up after 8 attempts; the last error: no luck");
   EXPECT_EQ(trace_entry(fixture, "message-1").delivery.state, records::DeliveryState::Dead);
   fixture.advance(std::chrono::hours{1});
   EXPECT_TRUE(delivered_ids(fixture, bob).empty());
@@ -64,7 +64,7 @@ TEST_F(Retries, EndOneDayAfterFirst) {
   fixture.send_receipt(bob, delivered_ids(fixture, bob).at(0), kRetryable);
   const auto entry = trace_entry(fixture, "message-1");
   EXPECT_EQ(entry.delivery.state, records::DeliveryState::Dead);
-  EXPECT_EQ(entry.history.back().reason, "given up after a day of tries; the last: no luck");
+  EXPECT_EQ(entry.history.back().reason, "gave up after a day; the last error: no luck");
   EXPECT_EQ(entry.delivery.attempts, 2u);
 }
 

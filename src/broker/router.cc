@@ -54,7 +54,7 @@ void Router::on_one_shot_send(ConnectionState& connection, const protocol::Envel
 void Router::refuse_invalid(ConnectionState& connection, const protocol::Envelope& head, std::size_t frame_bytes,
                             std::string_view reason) {
   SendContext sending{connection, head, sender_of(connection), connection.agent, frame_bytes};
-  if (!replies_.already_answered(sending)) replies_.refuse(sending, NackCode::BadRequest, reason);
+  if (!replies_.answer_if_repeated(sending)) replies_.refuse(sending, NackCode::BadRequest, reason);
 }
 
 bool Router::parse(SendContext& sending) {
@@ -78,7 +78,7 @@ void Router::on_send(ConnectionState& connection, const protocol::Envelope& enve
   const AgentName from = one_shot ? AgentName{std::string{envelope.from}} : *connection.agent;
   SendContext sending{connection, envelope, connection.query_only ? nullptr : agents_.find(from.value()), from,
                       frame_bytes};
-  if (replies_.already_answered(sending) || !parse(sending) || !check_sender(sending)) return;
+  if (replies_.answer_if_repeated(sending) || !parse(sending) || !check_sender(sending)) return;
   if (envelope.to.starts_with('_')) {  // all internal names do; other messages skip the comparisons
     for (const auto& [name, recipient] : internal_)
       if (envelope.to == name) return recipient->on_message(sending);
@@ -110,7 +110,7 @@ std::string_view Router::expired_reason(const SendContext& sending) const {
     return "ttl_ms is not positive; give a positive number of milliseconds";
   if (sending.meta.delivery && sending.meta.delivery->deadline != 0 &&
       sending.meta.delivery->deadline <= context_.wall())
-    return "the deadline has passed already; give a later one";
+    return "the deadline has already passed; give a later one";
   return {};
 }
 
@@ -119,7 +119,7 @@ std::optional<Rejection> Router::check_policy_and_loops(const SendContext& sendi
   if (auto rejected = check_observed(sending, audience)) return rejected;
   if (audience.size() == 1 && audience.front()->name().value() == to &&
       decide(audience.front()->record->policy, sending.from.value()) == protocol::DeliveryPolicyAction::Refuse)
-    return Rejection{NackCode::Refused, format("{} takes no messages from {}; the user can change that with "
+    return Rejection{NackCode::Refused, format("{} does not accept messages from {}; the user can change that with "
                                                "`agent-relay policy {}`",
                                                to, sending.from.value(), to)};
   if (!context_.limits().break_loops) return std::nullopt;
@@ -127,7 +127,7 @@ std::optional<Rejection> Router::check_policy_and_loops(const SendContext& sendi
   while (const auto trip = loops_.take_trip()) {
     context_.log(WriteLog::Level::Warn,
                  format("loop stopped from={} to={} reason=\"{}\"", trip->from, trip->to, trip->reason));
-    event_log_.record(
+    event_recorder_.record(
         events::LoopTripped{.from = trip->from, .to = trip->to, .reason = trip->reason, .until = trip->until},
         sending.from, sending.connection.session);
   }
@@ -149,7 +149,7 @@ std::optional<Rejection> Router::check_observed(const SendContext& sending, cons
                                   sending.to)};
   if (sends_as_user(sending.connection, sending.from.value())) return std::nullopt;
   return Rejection{NackCode::Refused,
-                   format("{} was started without agent-relay and takes messages from the user only: its processes "
+                   format("{} was started without agent-relay and accepts messages from the user only: its processes "
                           "count as the user's; to let agents write to it, start it with: agent-relay run -n NAME {}",
                           sending.to, agent.record->cli)};
 }
@@ -179,7 +179,7 @@ bool Router::fits_frame(SendContext& sending) {
   constexpr std::size_t kMaxBytes = protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes;
   if (bytes <= kMaxBytes) return true;
   replies_.refuse(sending, NackCode::TooLarge,
-                  format("a message may have {} bytes, this one has {}; send it as a file", kMaxBytes, bytes));
+                  format("a message may be at most {} bytes; this one is {}; send it as a file", kMaxBytes, bytes));
   return false;
 }
 
@@ -219,7 +219,7 @@ void Router::accept(SendContext& sending, std::string_view to, const Audience& a
     if (sending.connection.wants_answers())
       connections_.send_new(sending.connection, MessageType::Busy, protocol::write_busy(kBusyRetryMs, depth));
     return replies_.refuse(sending, NackCode::Busy,
-                           format("{} has {} pending messages already; try again later", to, depth), kBusyRetryMs);
+                           format("{} already has {} pending messages; try again later", to, depth), kBusyRetryMs);
   }
   const auto& envelope = sending.envelope;
   const protocol::DeliveryOptions options = sending.meta.delivery.value_or(protocol::DeliveryOptions{});

@@ -9,7 +9,7 @@
 
 #include "broker/blocking_requests.h"
 #include "broker/commit_budget.h"
-#include "broker/event_log.h"
+#include "broker/event_recorder.h"
 #include "broker/loop_breaker.h"
 #include "broker/one_shot_senders.h"
 #include "broker/publisher.h"
@@ -27,7 +27,7 @@ class InternalRecipient {
 class Router {
  public:
   Router(Context& context, CommitPipeline& commits, CommitBudget& budget, Connections& connections, Agents& agents,
-         const Audiences& audiences, EventLog& event_log, LoopBreaker& loops, const Authority& authority,
+         const Audiences& audiences, EventRecorder& event_recorder, LoopBreaker& loops, const Authority& authority,
          OneShotSenders& one_shot, SendReplies& replies, BlockingRequests& blocking, Publisher& publisher)
       : context_{context},
         commits_{commits},
@@ -35,7 +35,7 @@ class Router {
         connections_{connections},
         agents_{agents},
         audiences_{audiences},
-        event_log_{event_log},
+        event_recorder_{event_recorder},
         loops_{loops},
         authority_{authority},
         one_shot_{one_shot},
@@ -80,7 +80,7 @@ class Router {
   Connections& connections_;
   Agents& agents_;
   const Audiences& audiences_;
-  EventLog& event_log_;
+  EventRecorder& event_recorder_;
   LoopBreaker& loops_;
   const Authority& authority_;
   OneShotSenders& one_shot_;

@@ -248,7 +248,7 @@ TEST(Broker, AcceptsBlockingMessageAgainAfterRetryableNack) {
 }
 
 TEST(Broker, PausesSenderOfTooManyUncommittedChanges) {
-  BrokerFixture fixture{{.max_remembered_bytes = 100'000}};
+  BrokerFixture fixture{{.max_retried_bytes = 100'000}};
   const auto noisy = fixture.join("Noisy");
   fixture.hold_commits();
   for (int i = 0; i < 400; ++i) { fixture.subscribe(noisy, format("{}{}", std::string(200, 't'), i)); }
@@ -333,7 +333,7 @@ TEST(Broker, OneSessionHasABoundedNumberOfSubscriptions) {
   EXPECT_EQ(string_field(refused, "error"), "at most 1024 topics per session; unsubscribe from one first");
   fixture.subscribe(bob, "by-frame");
   EXPECT_EQ(string_field(payload(fixture.first_frame(bob, "ERROR")), "message"), string_field(refused, "error"));
-  EXPECT_EQ(bool_member(subscribe(bob, 7), "success"), true) << "Bob is subscribed to this topic already";
+  EXPECT_EQ(bool_member(subscribe(bob, 7), "success"), true) << "Bob is already subscribed to this topic";
   EXPECT_EQ(bool_member(subscribe(carol, protocol::kMaxTopicsPerSession), "success"), true)
       << "the limit is per session";
   subscribe(bob, 7, "unsubscribe");

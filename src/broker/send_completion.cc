@@ -96,8 +96,8 @@ void SendCompletion::before_retry(PendingSend& sent) {
 }
 
 void SendCompletion::on_history_saved(const records::ChangeDelivery& entry, const ReceiptContext* context) {
-  if (records::is_final(entry.state)) unseen_.stored(DeliveryChange::Finished, entry.key);
-  if (entry.hold == records::Hold::Time) unseen_.stored(DeliveryChange::Deferred, entry.key);
+  if (records::is_final(entry.state)) changes_during_read_.stored(DeliveryChange::Finished, entry.key);
+  if (entry.hold == records::Hold::Time) changes_during_read_.stored(DeliveryChange::Deferred, entry.key);
   if (context != nullptr) receipts_.send(context->message->key, entry, context->code);
 }
 

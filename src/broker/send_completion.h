@@ -19,13 +19,13 @@ namespace relay::broker {
 
 class SendCompletion final : public CommitListener {
  public:
-  SendCompletion(Context& context, Connections& connections, Agents& agents, UnseenChanges& unseen,
+  SendCompletion(Context& context, Connections& connections, Agents& agents, ChangesDuringRead& changes_during_read,
                  SendReplies& replies, SenderReceipts& receipts, BlockingRequests& blocking, Settlement& settlement,
                  Deliveries& deliveries, HeldDeliveries& held, UnsupportedLanes& unsupported)
       : context_{context},
         connections_{connections},
         agents_{agents},
-        unseen_{unseen},
+        changes_during_read_{changes_during_read},
         replies_{replies},
         receipts_{receipts},
         blocking_{blocking},
@@ -47,7 +47,7 @@ class SendCompletion final : public CommitListener {
   Context& context_;
   Connections& connections_;
   Agents& agents_;
-  UnseenChanges& unseen_;
+  ChangesDuringRead& changes_during_read_;
   SendReplies& replies_;
   SenderReceipts& receipts_;
   BlockingRequests& blocking_;

@@ -36,7 +36,7 @@ ErrorCode error_code_of(NackCode code) {
 
 }  // namespace
 
-bool SendReplies::already_answered(SendContext& sending) {
+bool SendReplies::answer_if_repeated(SendContext& sending) {
   const std::string& epoch = sending.connection.capabilities->outbox;
   const auto& id = sending.envelope.id;
   bool repeated = false;
@@ -192,11 +192,11 @@ void SendReplies::forget(const PendingSend& send) {
     sender->sent_ids->recent_keys.remove(meta->delivery->idempotency_key);
 }
 
-void SendReplies::restore(const records::WorkspaceState& snapshot) {
-  for (const auto& recent : snapshot.recent_ids) {
+void SendReplies::restore(const records::WorkspaceState& state) {
+  for (const auto& recent : state.recent_ids) {
     if (AgentState* agent = agents_.find(recent.from.value())) agent->sent_ids->recent.add(recent.id, recent.message);
   }
-  for (const auto& recent : snapshot.recent_keys) {
+  for (const auto& recent : state.recent_keys) {
     if (AgentState* agent = agents_.find(recent.from.value())) agent->sent_ids->recent_keys.add(recent.idempotency_key);
   }
 }

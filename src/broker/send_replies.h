@@ -16,15 +16,16 @@
 
 namespace relay::broker {
 
-class SendReplies final : public NameUser {
+class SendReplies final : public NameHolder {
  public:
   SendReplies(Context& context, CommitPipeline& commits, Connections& connections, Agents& agents)
       : context_{context}, commits_{commits}, connections_{connections}, agents_{agents} {}
 
-  void restore(const records::WorkspaceState& snapshot);
+  void restore(const records::WorkspaceState& state);
 
-  /// Answers a SEND that was answered before. The first of all checks: a refusal must count its outbox number.
-  bool already_answered(SendContext& sending);
+  /// Answers a SEND that was answered before; false if it is new. Must run before every other check, because a refusal
+  /// advances the outbox mark.
+  bool answer_if_repeated(SendContext& sending);
   /// The same request under another id.
   [[nodiscard]] bool is_duplicate_key(const SendContext& sending) const;
   /// A repeated SEND to the broker itself, whose answer was lost with a failed commit.
@@ -42,7 +43,7 @@ class SendReplies final : public NameUser {
   void remember_key(const SendContext& sending, const std::string& idempotency_key);
   /// The commit of the message failed: the same id and key may be sent again.
   void forget(const PendingSend& send);
-  /// Answers a SEND that is no message to an agent, once its changes are committed.
+  /// Answers a SEND that is not a message to an agent, once its changes are committed.
   void acknowledge_when_saved(SendContext& sending);
 
   /// Without these ids a repeated message would be accepted as new.

@@ -68,7 +68,7 @@ void Sessions::end_session(AgentState& agent, SessionEnding ending) {
   parts_.commits.save_eventually(records::PutSession{Audiences::session_row(agent)});
   parts_.commits.save_eventually(records::PutAgent{*agent.record});
   if (ending.how == events::SessionEnd::Released)
-    record_release(parts_.event_log, agent.name(), agent.session->id, {ending.by, ending.detail});
+    record_release(parts_.event_recorder, agent.name(), agent.session->id, {ending.by, ending.detail});
   parts_.commits.save_eventually(end_event(agent, ending));
   parts_.commits.when_saved([this, session = agent.session->id] { parts_.context.emit(ForgetEndedSession{session}); });
 }
@@ -77,11 +77,11 @@ records::AddEvent Sessions::end_event(const AgentState& agent, const SessionEndi
   const auto optional = [](const std::string& text) {
     return text.empty() ? std::optional<std::string>{} : std::optional{text};
   };
-  return parts_.event_log.row(events::SessionEnded{.ended_at = agent.session->ended,
-                                                   .reason = ending.how,
-                                                   .detail = optional(ending.detail),
-                                                   .released_by = optional(ending.by)},
-                              agent.name(), agent.session->id);
+  return parts_.event_recorder.row(events::SessionEnded{.ended_at = agent.session->ended,
+                                                        .reason = ending.how,
+                                                        .detail = optional(ending.detail),
+                                                        .released_by = optional(ending.by)},
+                                   agent.name(), agent.session->id);
 }
 
 void Sessions::arm_grace(AgentState& agent, Millis grace) {
@@ -160,15 +160,16 @@ void Sessions::detach(ConnectionState& connection) {
   arm_grace(*agent, Millis{parts_.context.limits().session_grace_ms});
   if (connection.phase == Phase::Active) {
     parts_.commits.save_eventually(records::PutAgent{*agent->record});
-    parts_.event_log.record(events::AgentStatus{.state = "offline"}, *agent);
+    parts_.event_recorder.record(events::AgentStatus{.state = "offline"}, *agent);
     parts_.channels.trigger_shadows(agent->name(), "SESSION_END");
     parts_.context.emit(RosterChanged{});
   }
   parts_.listener.on_disconnected(agent->name().value());
 }
 
-void record_release(EventLog& event_log, const AgentName& name, const SessionId& session, const Release& release) {
-  event_log.record(
+void record_release(EventRecorder& event_recorder, const AgentName& name, const SessionId& session,
+                    const Release& release) {
+  event_recorder.record(
       events::AgentReleased{.agent_name = name.value(), .released_by = release.by, .reason = release.reason}, name,
       session);
 }

@@ -21,8 +21,8 @@ constexpr Millis kRestartGrace{45'000};
 
 Sessions::Sessions(const Parts& parts, std::string store_id) : parts_{parts}, store_id_{std::move(store_id)} {}
 
-void Sessions::restore(records::WorkspaceState& snapshot) {
-  for (auto& session : snapshot.sessions) {
+void Sessions::restore(records::WorkspaceState& state) {
+  for (auto& session : state.sessions) {
     AgentState* agent = parts_.agents.find(session.agent.value());
     // The newest session counts; an older one that was never ended has been superseded.
     if (agent == nullptr || (agent->session && agent->session->started > session.started)) continue;

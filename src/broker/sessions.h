@@ -60,7 +60,7 @@ class Sessions {
     Agents& agents;
     Audiences& audiences;
     const Streams& streams;
-    EventLog& event_log;
+    EventRecorder& event_recorder;
     const Authority& authority;
     AgentRemoval& removal;
     BlockingRequests& blocking;
@@ -78,7 +78,7 @@ class Sessions {
   };
   Sessions(const Parts& parts, std::string store_id);
 
-  void restore(records::WorkspaceState& snapshot);
+  void restore(records::WorkspaceState& state);
 
   // sessions.cc
   void on_connect(ConnectionId id, PeerProcess peer);
@@ -138,7 +138,8 @@ class Sessions {
 };
 
 /// Records that the user or an agent released the agent.
-void record_release(EventLog& event_log, const AgentName& name, const SessionId& session, const Release& release);
+void record_release(EventRecorder& event_recorder, const AgentName& name, const SessionId& session,
+                    const Release& release);
 /// PAUSE, with the present state, to every connection of the agent that understands it.
 void send_pause_state(Connections& connections, const AgentState& agent);
 

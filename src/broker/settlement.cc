@@ -112,7 +112,7 @@ void Settlement::settle(AgentState& agent, Key key) {
   agent.mailbox.settle_one();
   agent.settlement->cancels.erase(key);
   agent.settlement->failing_since.erase(key);
-  unseen_.add(DeliveryChange::Finished, key);
+  changes_during_read_.add(DeliveryChange::Finished, key);
 }
 
 void Settlement::complete(AgentState& agent, const InFlight& item, records::ChangeDelivery entry) {
@@ -160,11 +160,12 @@ void Settlement::retry_later(AgentState& agent, const InFlight& item, records::C
   const WallMs since = agent.settlement->failing_since.try_emplace(delivery.key, context_.wall()).first->second;
   const bool too_old = context_.wall() + pause > since + protocol::kMaxRetryAgeMs;
   if (failures >= protocol::kMaxAttempts || too_old) {
-    entry.reason = failures >= protocol::kMaxAttempts ? format("given up after {} tries; the last: {}", failures, why)
-                                                      : format("given up after a day of tries; the last: {}", why);
+    entry.reason = failures >= protocol::kMaxAttempts
+                       ? format("gave up after {} attempts; the last error: {}", failures, why)
+                       : format("gave up after a day; the last error: {}", why);
     return end_delivery(agent, item.outbound, DeliveryState::Dead, std::move(entry));
   }
-  entry.reason = format("try {} of {} failed: {}", failures, protocol::kMaxAttempts, why);
+  entry.reason = format("attempt {} of {} failed: {}", failures, protocol::kMaxAttempts, why);
   defer(agent, item, std::move(entry), context_.wall() + pause);
 }
 
@@ -175,7 +176,7 @@ void Settlement::defer(AgentState& agent, const InFlight& item, records::ChangeD
   entry.available_at = std::clamp(until, context_.wall() + 1, context_.wall() + protocol::kMaxTtlMs);
   entry.proof = Proof::Stored;
   agent.mailbox.add_held();
-  unseen_.add(DeliveryChange::Deferred, entry.key);
+  changes_during_read_.add(DeliveryChange::Deferred, entry.key);
   const WallMs at = entry.available_at;
   history_.record(agent, item.outbound.message, std::move(entry));
   commits_.when_saved([this, at] { due_timer_.arm(at); });  // until then a query would not find it
@@ -199,7 +200,7 @@ void Settlement::cancel_requested(AgentState& agent) {
   for (const auto& [key, cancel] : std::exchange(agent.settlement->cancels, {})) {
     const auto item = agent.mailbox.finish(key);
     if (!item) agent.mailbox.drop(key);
-    if (!unseen_.has(DeliveryChange::Finished, key))
+    if (!changes_during_read_.has(DeliveryChange::Finished, key))
       end_delivery(agent, item ? item->outbound : cancel.delivery, DeliveryState::Cancelled,
                    {.key = key, .reason = cancel.reason});
   }

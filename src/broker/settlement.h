@@ -8,22 +8,22 @@
 #include <string>
 
 #include "broker/agents.h"
+#include "broker/changes_during_read.h"
 #include "broker/delivery_history.h"
 #include "broker/due_timer.h"
 #include "broker/streams.h"
-#include "broker/unseen_changes.h"
 
 namespace relay::broker {
 
 class Settlement {
  public:
-  Settlement(Context& context, CommitPipeline& commits, Agents& agents, Streams& streams, UnseenChanges& unseen,
-             DeliveryHistory& history, DueTimer& due_timer)
+  Settlement(Context& context, CommitPipeline& commits, Agents& agents, Streams& streams,
+             ChangesDuringRead& changes_during_read, DeliveryHistory& history, DueTimer& due_timer)
       : context_{context},
         commits_{commits},
         agents_{agents},
         streams_{streams},
-        unseen_{unseen},
+        changes_during_read_{changes_during_read},
         history_{history},
         due_timer_{due_timer} {}
 
@@ -36,7 +36,7 @@ class Settlement {
 
   /// Delivered.
   void complete(AgentState& agent, const InFlight& item, records::ChangeDelivery entry);
-  /// Ended in another state.
+  /// Ended in `state`, by a receipt or a command.
   void end_delivery(AgentState& agent, const OutboundDelivery& delivery, records::DeliveryState state,
                     records::ChangeDelivery entry);
   /// Removes the delivery from the counts and tables of the agent; it is final.
@@ -58,7 +58,7 @@ class Settlement {
   CommitPipeline& commits_;
   Agents& agents_;
   Streams& streams_;
-  UnseenChanges& unseen_;
+  ChangesDuringRead& changes_during_read_;
   DeliveryHistory& history_;
   DueTimer& due_timer_;
 };

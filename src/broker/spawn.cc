@@ -16,7 +16,7 @@ using text::JsonWriter;
 namespace {
 
 constexpr std::size_t kMaxSpawned = 1'024;
-constexpr Millis kMaxSpawnDelay{60'000};  // from the start of a host to its HELLO
+constexpr Millis kHelloTimeout{60'000};  // from the start of a host to its HELLO
 
 constexpr std::size_t kMaxTaskLength = 200;  // characters of a task in listings
 
@@ -91,19 +91,19 @@ std::optional<Rejection> Workers::check_spawn(const ConnectionState& connection,
   if (agent != nullptr && agent->connected())
     return Rejection{
         NackCode::NotOwner,
-        format("'{}' is connected already; choose another name, or end it first (agent-relay release, /quit in a chat)",
+        format("'{}' is already connected; choose another name, or end it first (agent-relay release, /quit in a chat)",
                wanted.name)};
   if (is_starting(wanted.name))
-    return Rejection{NackCode::NotOwner, format("'{}' is being started already; choose another name", wanted.name)};
+    return Rejection{NackCode::NotOwner, format("'{}' is already being started; choose another name", wanted.name)};
   if (agent != nullptr && agent->removing)
     return Rejection{NackCode::Busy, format("'{}' is being removed; try again in a moment", wanted.name)};
   const auto own = std::ranges::count(starting_, *connection.id, [](const auto& one) { return one.second.connection; });
   if (starting_.size() >= context_.limits().max_starting ||
       static_cast<std::size_t>(own) >= context_.limits().max_starting_each)
     return Rejection{NackCode::Busy,
-                     format("{} agents are being started already; wait for one of them", starting_.size())};
+                     format("{} agents are already being started; wait for one of them", starting_.size())};
   if (agent == nullptr && !removal_.has_room_for_name(starting_.size()))
-    return Rejection{NackCode::Busy, format("the workspace has {} agents already; remove one first", agents_.size())};
+    return Rejection{NackCode::Busy, format("the workspace already has {} agents; remove one first", agents_.size())};
   if (starting.payload.empty()) return std::nullopt;
   return check_task(connection, wanted, starting, claim_token);
 }
@@ -117,10 +117,10 @@ std::optional<Rejection> Workers::check_task(const ConnectionState& connection, 
   if (!commits_.is_healthy()) return Rejection{NackCode::Storage, "the task cannot be stored at the moment; try again"};
   constexpr std::size_t kMaxBytes = protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes;
   if (starting.payload.size() > kMaxBytes)
-    return Rejection{NackCode::TooLarge, format("a task may have {} bytes, this one has {}; send it as a file",
+    return Rejection{NackCode::TooLarge, format("a task may be at most {} bytes; this one is {}; send it as a file",
                                                 kMaxBytes, starting.payload.size())};
   if (agent != nullptr && agent->mailbox.pending() >= context_.limits().max_backlog)
-    return Rejection{NackCode::Busy, format("{} has {} pending messages already; choose another name", wanted.name,
+    return Rejection{NackCode::Busy, format("{} already has {} pending messages; choose another name", wanted.name,
                                             agent->mailbox.pending())};
   if (auto rejected = publisher_.check_stream(starting.from, AgentName{wanted.name}, starting_.size())) return rejected;
   if (connection.query_only && !wanted.spawner.empty()) return one_shot_.check(connection, wanted.spawner, claim_token);
@@ -177,7 +177,7 @@ void Workers::on_started(std::uint64_t start, const ClientRequest& request, Resu
   if (started.payload.empty()) return finish({});
   // No client repeats the task, so it is retried until it is stored. The response follows.
   const std::size_t charged = client != nullptr ? started.payload.size() : 0;
-  if (client != nullptr) budget_.charge(*client, charged, context_.limits().max_remembered_bytes);
+  if (client != nullptr) budget_.charge(*client, charged, context_.limits().max_retried_bytes);
   const std::string task_id = post_task(started);
   commits_.when_saved([this, finish, task_id, charged, id = started.connection] {
     budget_.release(id, charged);
@@ -188,21 +188,21 @@ void Workers::on_started(std::uint64_t start, const ClientRequest& request, Resu
 /// The event names the session: it is recorded at once if the host has sent HELLO, else when it does.
 void Workers::record_spawned(const std::string& name, events::AgentSpawned event) {
   if (const AgentState* agent = agents_.find(name); agent != nullptr && agent->connected() && agent->session)
-    return event_log_.record(event, *agent);
+    return event_recorder_.record(event, *agent);
   std::erase_if(spawned_, [&](const auto& one) {
-    const bool too_late = context_.steady() - one.second.at > kMaxSpawnDelay;
-    if (too_late) event_log_.record(one.second.event, AgentName{one.first}, {});
+    const bool too_late = context_.steady() - one.second.at > kHelloTimeout;
+    if (too_late) event_recorder_.record(one.second.event, AgentName{one.first}, {});
     return too_late;
   });
-  if (spawned_.size() >= kMaxSpawned) return event_log_.record(event, AgentName{name}, {});
+  if (spawned_.size() >= kMaxSpawned) return event_recorder_.record(event, AgentName{name}, {});
   spawned_.insert_or_assign(name, Spawned{std::move(event), context_.steady()});
 }
 
 void Workers::on_session_opening(const AgentState& agent) {
   const auto spawned = spawned_.extract(agent.name().value());
   if (spawned.empty()) return;
-  const bool in_time = context_.steady() - spawned.mapped().at <= kMaxSpawnDelay;
-  commits_.change(event_log_.row(spawned.mapped().event, agent.name(), in_time ? agent.session->id : SessionId{}));
+  const bool in_time = context_.steady() - spawned.mapped().at <= kHelloTimeout;
+  commits_.change(event_recorder_.row(spawned.mapped().event, agent.name(), in_time ? agent.session->id : SessionId{}));
 }
 
 std::string Workers::post_task(PendingSpawn& started) {

@@ -57,7 +57,7 @@ void SpawnApprovals::prompt_user(AgentState& asker, ConnectionState& connection,
   if (static_cast<std::size_t>(own) >= context_.limits().max_starting_each)
     return workers_.refuse_spawn(
         connection, envelope.id, wanted.name,
-        {NackCode::Busy, format("{} requests to start an agent are open already; wait for an answer", own)});
+        {NackCode::Busy, format("{} requests to start an agent are already open; wait for an answer", own)});
   const auto command = command_line_of(wanted);
   const auto task = task_summary(wanted.task);
   OpenPrompt prompt;
@@ -84,7 +84,7 @@ void SpawnApprovals::on_decided(AgentState& asker, OpenPrompt& prompt, const Pro
                                 const std::string& by, std::optional<ClientRequest> approver) {
   const bool approved = answer.decision == PromptAnswer::Decision::Approve;
   const bool late = answer.decision == PromptAnswer::Decision::Timeout;
-  event_log_.record(
+  event_recorder_.record(
       events::PermissionResolved{.request_id = prompt.id,
                                  .resolution = approved ? events::Resolution::Approved
                                                : late   ? events::Resolution::Timeout

@@ -15,12 +15,12 @@ namespace relay::broker {
 
 class SpawnApprovals final : public SpawnPrompts {
  public:
-  SpawnApprovals(Context& context, Connections& connections, Agents& agents, EventLog& event_log, Prompts& prompts,
-                 Workers& workers)
+  SpawnApprovals(Context& context, Connections& connections, Agents& agents, EventRecorder& event_recorder,
+                 Prompts& prompts, Workers& workers)
       : context_{context},
         connections_{connections},
         agents_{agents},
-        event_log_{event_log},
+        event_recorder_{event_recorder},
         prompts_{prompts},
         workers_{workers} {}
 
@@ -52,7 +52,7 @@ class SpawnApprovals final : public SpawnPrompts {
   Context& context_;
   Connections& connections_;
   Agents& agents_;
-  EventLog& event_log_;
+  EventRecorder& event_recorder_;
   Prompts& prompts_;
   Workers& workers_;
   std::shared_ptr<const SpawnPolicy> policy_ = std::make_shared<const SpawnPolicy>();

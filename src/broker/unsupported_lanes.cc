@@ -22,12 +22,12 @@ void UnsupportedLanes::request_page(Scan scan) {
   request.ready = true;
   request.after = scan.cursor;
   open_.emplace(scan.agent, scan.mode);
-  queries_.run(std::move(request),
-               [this, read = unseen_.begin_read(), scan = std::move(scan)](Result<records::HeldPage> page) mutable {
-                 open_.erase({scan.agent, scan.mode});
-                 on_page(std::move(scan), page);
-                 unseen_.end_read(read);
-               });
+  queries_.run(std::move(request), [this, read = changes_during_read_.start_read(),
+                                    scan = std::move(scan)](Result<records::HeldPage> page) mutable {
+    open_.erase({scan.agent, scan.mode});
+    on_page(std::move(scan), page);
+    changes_during_read_.end_read(read);
+  });
 }
 
 void UnsupportedLanes::defer(AgentState& agent, const records::Delivery& delivery) {
@@ -44,9 +44,10 @@ void UnsupportedLanes::on_page(Scan scan, const Result<records::HeldPage>& page)
   for (const auto& item : page->items) {
     const auto& delivery = item.delivery;
     scan.cursor = delivery.key;
-    if (unseen_.is_held(delivery.key, delivery.hold != records::Hold::None) ||
-        agent->mailbox.is_with_session(delivery.key) || unseen_.has(DeliveryChange::Finished, delivery.key) ||
-        unseen_.has(DeliveryChange::Requeued, delivery.key) ||
+    if (changes_during_read_.is_held(delivery.key, delivery.hold != records::Hold::None) ||
+        agent->mailbox.is_with_session(delivery.key) ||
+        changes_during_read_.has(DeliveryChange::Finished, delivery.key) ||
+        changes_during_read_.has(DeliveryChange::Requeued, delivery.key) ||
         lane_state(*agent, delivery.lane).block != LaneBlock::Unsupported ||
         item.last_reason == block_reason(*agent, delivery.lane, LaneBlock::Unsupported))
       continue;

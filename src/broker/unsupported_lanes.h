@@ -6,17 +6,21 @@
 #include <utility>
 
 #include "broker/agents.h"
+#include "broker/changes_during_read.h"
 #include "broker/delivery_history.h"
 #include "broker/store_queries.h"
-#include "broker/unseen_changes.h"
 
 namespace relay::broker {
 
 class UnsupportedLanes {
  public:
-  UnsupportedLanes(CommitPipeline& commits, Agents& agents, StoreQueries& queries, UnseenChanges& unseen,
-                   DeliveryHistory& history)
-      : commits_{commits}, agents_{agents}, queries_{queries}, unseen_{unseen}, history_{history} {}
+  UnsupportedLanes(CommitPipeline& commits, Agents& agents, StoreQueries& queries,
+                   ChangesDuringRead& changes_during_read, DeliveryHistory& history)
+      : commits_{commits},
+        agents_{agents},
+        queries_{queries},
+        changes_during_read_{changes_during_read},
+        history_{history} {}
 
   /// Searches the store for such deliveries.
   void scan(AgentState& agent);
@@ -34,7 +38,7 @@ class UnsupportedLanes {
   CommitPipeline& commits_;
   Agents& agents_;
   StoreQueries& queries_;
-  UnseenChanges& unseen_;
+  ChangesDuringRead& changes_during_read_;
   DeliveryHistory& history_;
   std::set<std::pair<AgentName, protocol::DeliveryMode>> open_;  // scans in progress
 };

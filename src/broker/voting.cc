@@ -51,7 +51,7 @@ std::optional<Rejection> Voting::check_proposal(const AgentName& proposer, const
   const auto own =
       std::ranges::count_if(proposals_, [&](const auto& open) { return open.second.proposer == proposer; });
   if (std::cmp_greater_equal(own, kMaxProposalsPerAgent))
-    return Rejection{NackCode::Busy, format("{} of your proposals are open already; wait for one to end", own)};
+    return Rejection{NackCode::Busy, format("{} of your proposals are already open; wait for one to end", own)};
   for (const AgentName& name : proposal.participants) {
     const AgentState* participant = agents_.find(name.value());
     if (participant == nullptr) return Rejection{NackCode::UnknownRecipient, agents_.unknown_reason(name.value())};
@@ -90,7 +90,7 @@ void Voting::propose(const AgentName& proposer, records::Proposal proposal, std:
                                      .proposed_by = proposer.value(),
                                      .consensus_type = proposal.type};
   for (const AgentName& name : proposal.participants) proposed.participants.push_back(name.value());
-  event_log_.record(proposed, proposer, {});
+  event_recorder_.record(proposed, proposer, {});
   auto id = proposal.id;
   proposals_.emplace(std::move(id), std::move(proposal));
 }
@@ -121,7 +121,7 @@ void Voting::conclude(records::Proposal& open, Outcome outcome) {
   commits_.save_eventually(records::PutProposal{proposal});
   events::ConsensusResolved resolved{.proposal_id = proposal.id, .outcome = event_outcome(outcome)};
   for (const auto& vote : proposal.votes) resolved.votes.emplace(vote.voter.value(), vote.choice);
-  event_log_.record(resolved, proposal.proposer, {});
+  event_recorder_.record(resolved, proposal.proposer, {});
   const std::string text = result_text(proposal, outcome);
   const std::string data = consensus_data(proposal);
   std::vector<AgentName> concerned = proposal.participants;
@@ -140,8 +140,8 @@ void Voting::on_due(const std::string& id) {
   conclude(place->second, *tally(place->second, Final::Yes));
 }
 
-void Voting::restore(records::WorkspaceState& snapshot) {
-  for (auto& proposal : snapshot.proposals) {
+void Voting::restore(records::WorkspaceState& state) {
+  for (auto& proposal : state.proposals) {
     const auto left = std::max<WallMs>(0, proposal.expires_at - context_.wall());
     context_.arm(context_.steady() + Millis{left}, {.kind = TimerKind::Proposal, .name = proposal.id});
     auto id = proposal.id;

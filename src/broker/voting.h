@@ -13,18 +13,18 @@
 
 namespace relay::broker {
 
-class Voting final : public InternalRecipient, public NameUser {
+class Voting final : public InternalRecipient, public NameHolder {
  public:
-  Voting(Context& context, CommitPipeline& commits, Agents& agents, EventLog& event_log, SendReplies& replies,
+  Voting(Context& context, CommitPipeline& commits, Agents& agents, EventRecorder& event_recorder, SendReplies& replies,
          Publisher& publisher)
       : context_{context},
         commits_{commits},
         agents_{agents},
-        event_log_{event_log},
+        event_recorder_{event_recorder},
         replies_{replies},
         publisher_{publisher} {}
 
-  void restore(records::WorkspaceState& snapshot);
+  void restore(records::WorkspaceState& state);
   void on_message(SendContext& sending) override;
   void on_due(const std::string& proposal);
   void add_needed_names(std::set<AgentName>& needed) const override;
@@ -38,7 +38,7 @@ class Voting final : public InternalRecipient, public NameUser {
   Context& context_;
   CommitPipeline& commits_;
   Agents& agents_;
-  EventLog& event_log_;
+  EventRecorder& event_recorder_;
   SendReplies& replies_;
   Publisher& publisher_;
   std::map<std::string, records::Proposal> proposals_;  // the open ones

@@ -13,7 +13,7 @@ using text::JsonWriter;
 
 namespace {
 
-constexpr Millis kMaxLeaving{2'000};  // between the end of an agent and that of its connection
+constexpr Millis kLeaveTimeout{2'000};  // between the end of an agent and that of its connection
 
 std::string workers_payload(std::string_view request, const std::vector<Worker>& workers) {
   JsonWriter payload;
@@ -67,10 +67,10 @@ void Workers::on_released(const ClientRequest& request, const std::string& name,
   AgentState* agent = agents_.find(name);
   if (!outcome && agent != nullptr) agent->releasing->reset();
   if (outcome && (agent == nullptr || !agent->session))  // its host never sent HELLO: no session ends
-    record_release(event_log_, AgentName{name}, {}, release);
+    record_release(event_recorder_, AgentName{name}, {}, release);
   // The name can be given to another agent as soon as the response arrives, so the old connection must be closed.
   if (outcome && agent != nullptr && agent->connected()) {
-    const SteadyTime due = context_.steady() + kMaxLeaving;
+    const SteadyTime due = context_.steady() + kLeaveTimeout;
     leaving_.emplace(name, PendingRelease{request, due});
     return context_.arm(due, {.kind = TimerKind::Release, .name = name});
   }

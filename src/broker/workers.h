@@ -30,17 +30,17 @@ struct SpawnFrame {
   std::string_view claim_token = {};
 };
 
-class Workers final : public NameUser, public SessionListener {
+class Workers final : public NameHolder, public SessionListener {
  public:
   Workers(Context& context, CommitPipeline& commits, CommitBudget& budget, Connections& connections, Agents& agents,
-          EventLog& event_log, const Authority& authority, ClientRequests& requests, HostRequests& hosts,
+          EventRecorder& event_recorder, const Authority& authority, ClientRequests& requests, HostRequests& hosts,
           AgentRemoval& removal, OneShotSenders& one_shot, Publisher& publisher, Prompts& prompts, Sessions& sessions)
       : context_{context},
         commits_{commits},
         budget_{budget},
         connections_{connections},
         agents_{agents},
-        event_log_{event_log},
+        event_recorder_{event_recorder},
         authority_{authority},
         requests_{requests},
         hosts_{hosts},
@@ -126,7 +126,7 @@ class Workers final : public NameUser, public SessionListener {
   CommitBudget& budget_;
   Connections& connections_;
   Agents& agents_;
-  EventLog& event_log_;
+  EventRecorder& event_recorder_;
   const Authority& authority_;
   ClientRequests& requests_;
   HostRequests& hosts_;

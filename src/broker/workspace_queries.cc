@@ -198,10 +198,10 @@ void WorkspaceQueries::on_damage(const StoreDamage& damage) {
   info_.lost_messages += damage.lost_messages;
   info_.refused_changes = std::max(info_.refused_changes, damage.refused_changes);
   damaged_while_running_ = true;
-  event_log_.record(events::RelayDamaged{.reason = damage.reason,
-                                         .lost_messages = static_cast<std::int64_t>(damage.lost_messages),
-                                         .files = damage.files},
-                    AgentName{}, SessionId{});
+  event_recorder_.record(events::RelayDamaged{.reason = damage.reason,
+                                              .lost_messages = static_cast<std::int64_t>(damage.lost_messages),
+                                              .files = damage.files},
+                         AgentName{}, SessionId{});
 }
 
 }  // namespace relay::broker

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "broker/agents.h"
-#include "broker/event_log.h"
+#include "broker/event_recorder.h"
 #include "broker/loop_breaker.h"
 #include "broker/server_info.h"
 #include "broker/store_queries.h"
@@ -16,13 +16,13 @@ namespace relay::broker {
 class WorkspaceQueries {
  public:
   WorkspaceQueries(Context& context, CommitPipeline& commits, Connections& connections, const Agents& agents,
-                   EventLog& event_log, ClientRequests& requests, StoreQueries& queries, const LoopBreaker& loops,
-                   ServerInfo info)
+                   EventRecorder& event_recorder, ClientRequests& requests, StoreQueries& queries,
+                   const LoopBreaker& loops, ServerInfo info)
       : context_{context},
         commits_{commits},
         connections_{connections},
         agents_{agents},
-        event_log_{event_log},
+        event_recorder_{event_recorder},
         requests_{requests},
         queries_{queries},
         loops_{loops},
@@ -48,7 +48,7 @@ class WorkspaceQueries {
   CommitPipeline& commits_;
   Connections& connections_;
   const Agents& agents_;
-  EventLog& event_log_;
+  EventRecorder& event_recorder_;
   ClientRequests& requests_;
   StoreQueries& queries_;
   const LoopBreaker& loops_;

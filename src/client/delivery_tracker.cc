@@ -51,7 +51,7 @@ void DeliveryTracker::take(const DeliveryRef& ref) {
 
 void DeliveryTracker::move(const DeliveryRef& ref) { unsettled_.find(ref.id)->second = Unsettled{ref}; }
 
-void DeliveryTracker::on_redelivered(std::string_view id) { unsettled_.find(id)->second.on_this_connection = true; }
+void DeliveryTracker::on_resent(std::string_view id) { unsettled_.find(id)->second.on_this_connection = true; }
 
 std::optional<DeliveryRef> DeliveryTracker::acknowledge(std::string_view id) {
   const auto held = unsettled_.find(id);

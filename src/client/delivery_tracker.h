@@ -38,10 +38,10 @@ class DeliveryTracker {
   /// An unsettled delivery has another position.
   void move(const DeliveryRef& ref);
   /// The daemon repeated an unsettled delivery on this connection.
-  void on_redelivered(std::string_view id);
+  void on_resent(std::string_view id);
   /// Settles it as delivered, by a plain ACK. Returns its position, or nothing if it was not unsettled.
   std::optional<DeliveryRef> acknowledge(std::string_view id);
-  /// Was its last receipt an ACK?
+  /// True when its last receipt was an ACK.
   [[nodiscard]] bool acknowledged(std::string_view id) const;
 
   /// The receipt to send now: nothing for a settled delivery, unless it is a stronger proof of its delivery.

@@ -52,7 +52,7 @@ TEST(DeliveryTracker, ReceiptOfAnEarlierConnectionIsResent) {
   EXPECT_TRUE(tracker.should_resend("d-1")) << "the daemon may not have received the receipt";
   tracker.take({.id = "d-2", .seq = 1});
   tracker.on_new_connection();
-  tracker.on_redelivered("d-2");
+  tracker.on_resent("d-2");
   (void)tracker.report("d-2", given_back);
   EXPECT_FALSE(tracker.should_resend("d-2"));
 }

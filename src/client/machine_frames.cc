@@ -172,7 +172,7 @@ void Link::Machine::on_delivery(const protocol::Envelope& envelope) {
       delivery->attempt};
   const bool is_new = ref.seq > positions_.last(ref.topic, ref.from, ref.lane);
   if (deliveries_.find(ref.id) != nullptr) {
-    if (!is_new) return deliveries_.on_redelivered(ref.id);  // repeated by the daemon
+    if (!is_new) return deliveries_.on_resent(ref.id);  // repeated by the daemon
     positions_.advance(ref.topic, ref.from, ref.lane, ref.seq);
     deliveries_.move(ref);
     return listener_.on_moved(ref, delivery->mode.value_or(ref.lane.mode));

@@ -201,7 +201,7 @@ void Workspace::execute_effects(broker::Broker::Batching batching) {
   }
 }
 
-void Workspace::execute(broker::Send& effect) {
+void Workspace::execute(broker::SendFrame& effect) {
   const auto found = connections_.find(effect.to);
   if (found == connections_.end()) return;
   FrameConnection& connection = *found->second;

@@ -123,7 +123,7 @@ class Workspace final : private store::StoreListener, private ConnectionOwner {
   void schedule_commit();
   void execute_effects(broker::Broker::Batching batching);
   void parse_resumed();
-  void execute(broker::Send& effect);
+  void execute(broker::SendFrame& effect);
   void execute(broker::Close& effect);
   void execute(broker::PauseReading& effect);
   void execute(broker::ResumeReading& effect);

@@ -38,9 +38,9 @@ struct ChangeDelivery {
   std::string metadata = {};                   // the session's own; forwarded, not stored
   SessionId session = {};                      // the session that reported it; may be empty
 };
-/// A delivered delivery only gains proof. A delivery that ended without its session (it expired or was cancelled) may
-/// still get the session's late receipt: delivered, or in doubt. Any other final delivery can only be cancelled (it was
-/// redelivered).
+/// Whether a change may give the delivery this state and proof. A delivered one only gains proof. One that ended without
+/// its session (expired, cancelled, in doubt) still accepts the session's late receipt: delivered, in doubt or, unless
+/// it was cancelled, failed. Every other final one, and one that expired or is in doubt, may be cancelled (redelivered).
 constexpr bool is_legal_transition(DeliveryState state, Proof proof, DeliveryState to, Proof with) {
   using enum DeliveryState;
   if (!is_final(state)) return true;

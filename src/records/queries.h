@@ -117,17 +117,17 @@ struct HeldPage {
   WallMs next_due = 0;  // without `to`: earliest available_at of those left; 0 when none
 };
 
-/// Deliveries that ended without being delivered, newest first.
-struct DeadQuery {
+/// Selects deliveries that ended without being delivered, newest first; with `deliveries`, these in any state.
+struct DeliveryQuery {
   std::string to, from;               // empty: any
   std::vector<DeliveryState> states;  // empty: Dead, Failed, Expired, InDoubt
   Key before;                         // only older keys; 0: all
   Key after;                          // only newer keys
   bool oldest_first = false;
   std::size_t limit = 100;
-  std::vector<Key> deliveries;  // only these, in any state and in this order; empty: any
+  std::vector<Key> deliveries;  // only these, in any state and in this order; empty: dead ones
 };
-struct DeadLetter {
+struct DeliveryRow {
   Delivery delivery;
   Message message;
   HistoryEntry last;  // the newest history entry

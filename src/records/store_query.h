@@ -21,9 +21,9 @@ struct SessionQuery {
   SessionId id;
 };
 
-using StoreQuery =
-    std::variant<MessageQuery, TraceQuery, StatsQuery, HeldRequest, DeadQuery, EventQuery, UsageQuery, SessionQuery>;
-using StoreResult = std::variant<std::vector<MessageRow>, Trace, StoreStats, HeldPage, std::vector<DeadLetter>,
+using StoreQuery = std::variant<MessageQuery, TraceQuery, StatsQuery, HeldRequest, DeliveryQuery, EventQuery,
+                                UsageQuery, SessionQuery>;
+using StoreResult = std::variant<std::vector<MessageRow>, Trace, StoreStats, HeldPage, std::vector<DeliveryRow>,
                                  EventPage, std::vector<UsageSum>, SessionRow>;
 static_assert(std::variant_size_v<StoreQuery> == std::variant_size_v<StoreResult>);
 

@@ -387,7 +387,7 @@ TEST_P(MessageStoreSuite, ListsDeadLettersNewestFirst) {
   commit({change(16, Accepted), died});
   EXPECT_EQ(dead({}), (Keys{16, 8, 6, 4, 2}));
   EXPECT_EQ(store_->stats()->dead, 5u);
-  DeadQuery query;
+  DeliveryQuery query;
   query.limit = 2;
   EXPECT_EQ(dead(query), (Keys{16, 8}));
   query.before = Key{8};
@@ -439,9 +439,9 @@ TEST_P(MessageStoreSuite, ListsDeadLettersNewestFirst) {
   EXPECT_EQ(newest.last.evidence, "exit 1");
 }
 
-TEST_P(MessageStoreSuite, DeadQueryByKeysKeepsTheirOrder) {
+TEST_P(MessageStoreSuite, DeliveryQueryByKeysKeepsTheirOrder) {
   for (std::int64_t n = 1; n <= 3; ++n) commit(to_bob(n));
-  DeadQuery query;
+  DeliveryQuery query;
   query.deliveries = {Key{6}, Key{99}, Key{2}};
   EXPECT_EQ(dead(query), (Keys{6, 2}));
 }
@@ -475,7 +475,7 @@ TEST_P(MessageStoreSuite, ListsReadyDeliveriesOfModeWithLastReason) {
 
 TEST_P(MessageStoreSuite, ReadsImplicitFirstEntry) {
   commit(to_bob(1));
-  DeadQuery query;
+  DeliveryQuery query;
   query.deliveries = {Key{2}};
   const auto one = store_->dead(query).value().at(0);
   EXPECT_EQ(one.last.state, DeliveryState::Queued);
@@ -494,7 +494,7 @@ TEST_P(MessageStoreSuite, RedeliversDeadDelivery) {
   EXPECT_EQ(entry(2).history.back().reason, "redelivered as d-x");
 }
 
-TEST_P(MessageStoreSuite, DeadQueryReturnsAtLeastOneRowOfAnySize) {
+TEST_P(MessageStoreSuite, DeliveryQueryReturnsAtLeastOneRowOfAnySize) {
   for (std::int64_t key = 1; key < 7; key += 2) {
     commit(direct(key, "Alice", "Bob", std::string(3 << 20, 'x')));
     commit({change(key + 1, DeliveryState::Dead)});
@@ -502,7 +502,7 @@ TEST_P(MessageStoreSuite, DeadQueryReturnsAtLeastOneRowOfAnySize) {
   const auto some = dead({});
   EXPECT_GE(some.size(), 1u);
   EXPECT_LT(some.size(), 3u) << "a result is bounded in bytes";
-  DeadQuery rest;
+  DeliveryQuery rest;
   rest.before = Key{some.back()};
   EXPECT_FALSE(dead(rest).empty());
 }

@@ -74,13 +74,13 @@ std::string encode_event(const EventHead& head, std::string_view body) {
 
 std::string add_summary(std::string_view body, const SessionSummary& summary) {
   text::JsonWriter members;
-  members.begin_object("summary").field("duration", summary.duration).field("itemCount", summary.work.items);
+  members.begin_object("summary").field("duration", summary.duration).field("itemCount", summary.stats.items);
   members.begin_array("filesModified");
-  for (const auto& file : summary.work.files) {
+  for (const auto& file : summary.stats.files) {
     if (members.size() > kMaxSummaryBytes) break;
     members.element(file);
   }
-  members.end().field("commandsRun", summary.work.commands);
+  members.end().field("commandsRun", summary.stats.commands);
   if (summary.tokens > 0) members.field("totalTokens", summary.tokens);
   if (summary.cost) members.raw("estimatedCost", json::serialize(json::value(*summary.cost)));
   auto all = std::string{body};

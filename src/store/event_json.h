@@ -22,7 +22,7 @@ std::string encode_event(const EventHead& head, std::string_view body);
 
 struct SessionSummary {
   std::int64_t duration = 0;
-  records::SessionStats work = {};
+  records::SessionStats stats = {};
   std::int64_t tokens = 0;
   std::optional<double> cost = {};  // dollars
 };

@@ -14,7 +14,7 @@ namespace relay::store {
 inline constexpr std::size_t kMaxResultBytes = 4 << 20;  // of the rows of one result, which has at least one
 inline constexpr std::size_t kMaxReplyCount = 10'000;    // replies are counted up to here
 inline constexpr std::size_t kMaxTraceDeliveries = 10'000;
-inline constexpr std::uint64_t kEventShare = 4;      // events may use a quarter of a bounded store
+inline constexpr std::uint64_t kEventDivisor = 4;    // events may use a quarter of a bounded store
 inline constexpr std::size_t kMaxAmbiguousIds = 16;  // ids in the error for an ambiguous prefix
 
 /// A search by time finds everything if the wall clock was set back by at most this much.
@@ -65,8 +65,8 @@ std::optional<records::DeliveryState> message_state(const std::vector<DeliveryPr
   return state;
 }
 
-/// The states that DeadQuery finds.
-constexpr bool is_dead(records::DeliveryState state) {
+/// The states that a DeliveryQuery without keys finds.
+constexpr bool ended_undelivered(records::DeliveryState state) {
   using enum records::DeliveryState;
   return is_final(state) && state != Delivered && state != Cancelled;
 }

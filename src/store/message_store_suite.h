@@ -70,7 +70,7 @@ class MessageStoreSuite : public testing::TestWithParam<StoreKind> {
     return keys_of(*page);
   }
 
-  std::vector<std::int64_t> dead(const records::DeadQuery& query) {
+  std::vector<std::int64_t> dead(const records::DeliveryQuery& query) {
     std::vector<std::int64_t> keys;
     const auto rows = store_->dead(query);
     EXPECT_TRUE(rows) << rows.error().message();

@@ -66,7 +66,7 @@ std::string describe_all(MessageStore& store) {
     const auto page = store.held(held).value();
     text += format("held of {}: more {} next {}\n", name, page.more, page.next_due);
     for (const auto& item : page.items) text += "held " + describe(item.delivery) + '\n';
-    DeadQuery dead;
+    DeliveryQuery dead;
     dead.to = name;
     const auto dead_rows = store.dead(dead).value();
     for (const auto& row : dead_rows) text += "dead " + describe(row.delivery) + ' ' + describe(row.last) + '\n';

@@ -206,7 +206,7 @@ TEST_F(ObservedClaude, WrittenMessageIsNotWrittenAgainAfterDaemonKill) {
 TEST_F(ObservedClaude, TakesOnlyMessagesOfUser) {
   const auto ran = sandbox.run({"send", name(), "hello", "--from", "Bob"});
   EXPECT_EQ(ran.code, 5);
-  EXPECT_NE(ran.err.find("takes messages from the user only"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("accepts messages from the user only"), std::string::npos) << ran.err;
   EXPECT_TRUE(inbox->is_empty());
 }
 

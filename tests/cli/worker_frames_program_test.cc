@@ -55,7 +55,7 @@ TEST_F(SpawnedByFrames, NameInGracePeriodIsRefused) {
   json::object refused;
   ASSERT_TRUE(eventually([&] {  // once the daemon has noticed the disconnect
     refused = request(protocol::MessageType::Spawn, {{"name", "Bob"}, {"cli", "cat"}, {"task", "go"}});
-    return string_member(refused, "error").value_or("").find("is connected already") == std::string::npos;
+    return string_member(refused, "error").value_or("").find("is already connected") == std::string::npos;
   }));
   EXPECT_FALSE(succeeded(refused));
   EXPECT_NE(string_member(refused, "error").value_or("").find("has another owner"), std::string::npos)

@@ -35,7 +35,7 @@ bool HistoryChecker::ended_in(store::MessageStore& store, std::uint64_t number, 
   if (!damaged_) return false;
   for (const auto& [key, delivery] : deliveries_) {
     if (delivery.number != number || delivery.to != to) continue;
-    records::DeadQuery query;
+    records::DeliveryQuery query;
     query.deliveries = {Key{key}};
     const auto row = store.dead(query);
     if (!row || row->empty()) continue;

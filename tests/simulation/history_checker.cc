@@ -64,7 +64,8 @@ std::string HistoryChecker::sent_body(std::uint64_t number) const {
 bool HistoryChecker::is_paused_since_stored(std::uint64_t number, const std::string& agent) const {
   const auto at = paused_at_.find({number, agent});
   const auto pause = pauses_.find(agent);
-  return at != paused_at_.end() && pause != pauses_.end() && pause->second.paused && pause->second.count == at->second;
+  return at != paused_at_.end() && pause != pauses_.end() && pause->second.paused && !pause->second.unpause_requested &&
+         pause->second.count == at->second;
 }
 
 void HistoryChecker::violate(const std::string& what) {
@@ -354,7 +355,10 @@ void HistoryChecker::on_durable(const StoreChanges& group) {
     } else if (const auto* agent = std::get_if<records::PutAgent>(&change)) {
       liveness_.on_agent_stored(agent->agent);
       auto& pause = pauses_[agent->agent.name.value()];
-      if (std::exchange(pause.paused, agent->agent.paused) != agent->agent.paused) ++pause.count;
+      if (std::exchange(pause.paused, agent->agent.paused) != agent->agent.paused) {
+        ++pause.count;
+        pause.unpause_requested = false;
+      }
     }
   }
 }
@@ -434,14 +438,14 @@ bool HistoryChecker::is_commit_stored(store::MessageStore& store, Key newest) co
     }
   }
   if (damaged_ && delivery != Key{}) {  // keys continue above the lost ones
-    records::DeadQuery query;
+    records::DeliveryQuery query;
     query.deliveries = {delivery};
     const auto row = store.dead(query);
     return row && !row->empty();
   }
   if (made != Key{}) return newest >= made;
   if (last == nullptr && expired == Key{}) return true;  // nothing in the model
-  records::DeadQuery query;
+  records::DeliveryQuery query;
   query.deliveries = {last != nullptr ? last->key : expired};
   const auto pending = store.dead(query);
   if (!pending || pending->empty()) return false;
@@ -515,7 +519,7 @@ void HistoryChecker::reconcile(store::MessageStore& store, const PendingRows& pe
     const auto found = pending.find(key);
     if (found != pending.end() && found->second.to.value() == to) continue;
     close(key);
-    records::DeadQuery query;
+    records::DeliveryQuery query;
     query.deliveries = {Key{key}};
     const auto row = store.dead(query);
     const bool is_final = row && !row->empty() && records::is_final(row->front().delivery.state);

@@ -73,7 +73,9 @@ class ObservedStore final : public store::MessageStore {
   Result<records::Trace> trace(const std::string& id) override { return real_->trace(id); }
   Result<records::StoreStats> stats() override { return real_->stats(); }
   Result<records::HeldPage> held(const records::HeldRequest& request) override { return real_->held(request); }
-  Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override { return real_->dead(query); }
+  Result<std::vector<records::DeliveryRow>> dead(const records::DeliveryQuery& query) override {
+    return real_->dead(query);
+  }
   Result<records::EventPage> events(const records::EventQuery& query) override { return real_->events(query); }
   Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override {
     return real_->usage(query);

@@ -128,7 +128,7 @@ bool SimDaemon::idle() const {
 void SimDaemon::on_effect(const broker::Effect& effect) {
   if (*dead_) return;
   if (dies_after_ > 0 && --dies_after_ == 0) return die("it is killed between two effects");
-  if (const auto* send = std::get_if<broker::Send>(&effect)) checker_.on_daemon_frame(send->to, send->frame);
+  if (const auto* send = std::get_if<broker::SendFrame>(&effect)) checker_.on_daemon_frame(send->to, send->frame);
   if (const auto* saved = std::get_if<broker::Persist>(&effect)) {
     checker_.on_daemon_commit(saved->changes);
     check_broadcasts(saved->changes);

@@ -53,7 +53,7 @@ class SimDaemon {
   /// The daemon has nothing to do at this moment. Then every pending delivery must have a next step.
   [[nodiscard]] bool idle() const;
   void check_pending() { checker_.check_pending(workspace_->roster()); }
-  [[nodiscard]] std::size_t max_unread_bytes() const { return plan_.options.limits.max_unread_bytes; }
+  [[nodiscard]] std::size_t max_queued_bytes() const { return plan_.options.limits.max_queued_bytes; }
   [[nodiscard]] store::MessageStore& store() { return *store_; }
   [[nodiscard]] std::uint64_t deaths() const { return deaths_; }
   [[nodiscard]] std::uint64_t damages() const { return damages_; }

@@ -68,7 +68,7 @@ DaemonPlan Simulation::draw_daemon(const SimulationOptions& options) {
   if (chance(20)) limits.max_page_bytes = 200 + random_.below(2'000);
   if (chance(20)) limits.max_backlog = 3 + random_.below(20);
   if (chance(25)) limits.max_uncommitted_bytes = 200 + random_.below(2'000);
-  if (chance(20)) limits.max_unread_bytes = 500 + random_.below(4'000);
+  if (chance(20)) limits.max_queued_bytes = 500 + random_.below(4'000);
   if (chance(15)) {
     limits.rate_per_second = 5 + static_cast<double>(random_.below(50));
     limits.rate_burst = 5 + static_cast<double>(random_.below(20));
@@ -219,7 +219,7 @@ void Simulation::check_bounds() {
 
 /// When the daemon waits only for its peers, every delivery that can be sent was sent.
 void Simulation::check_liveness() {
-  if (daemon_->idle() && network_.flows_freely(daemon_->max_unread_bytes())) daemon_->check_pending();
+  if (daemon_->idle() && network_.flows_freely(daemon_->max_queued_bytes())) daemon_->check_pending();
 }
 
 /// Every session is idle and capable, none is paused, and held deliveries are released.

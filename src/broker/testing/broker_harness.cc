@@ -103,7 +103,9 @@ void BrokerHarness::settle() {
   }
 }
 
-void BrokerHarness::execute(Send& effect) { received_[effect.to.value()].push_back(*parse_json_object(effect.frame)); }
+void BrokerHarness::execute(SendFrame& effect) {
+  received_[effect.to.value()].push_back(*parse_json_object(effect.frame));
+}
 
 void BrokerHarness::execute(Close& effect) {
   closed_.insert(effect.connection.value());

@@ -86,7 +86,7 @@ class BrokerHarness {
   void settle();
 
  private:
-  void execute(Send& effect);
+  void execute(SendFrame& effect);
   void execute(Close& effect);
   void execute(PauseReading& effect) { paused_.insert(effect.connection.value()); }
   void execute(ResumeReading& effect) { paused_.erase(effect.connection.value()); }

@@ -41,7 +41,7 @@ std::string sign_of(const records::HistoryEntry& entry) {
     case DeliveryState::Delivered:
       return entry.proof == Proof::Seen ? "v" : entry.proof == Proof::Submitted ? "s" : "c";
     case DeliveryState::Deferred:
-      if (entry.reason.starts_with("try ")) return "t";
+      if (entry.reason.starts_with("attempt ")) return "t";
       if (entry.reason.starts_with("the policy")) return "h";
       return entry.reason.contains("does not support") ? "du" : "d";
     case DeliveryState::Failed: return "F";

@@ -21,13 +21,13 @@ inline constexpr char kMarkMagic[8] = {'A', 'R', 'L', 'Y', 'M', 'A', 'R', 'K'};
 struct SegmentHeader {
   char magic[8];
   std::uint64_t format;
-  std::uint64_t id;        // of the store
-  std::uint64_t epoch;     // grows with each opening; records of an earlier epoch do not continue those of a later one
-  std::uint64_t first;     // number of its first commit
-  std::uint64_t safe;      // newest commit acknowledged when the segment was started
-  std::uint64_t messages;  // in all commits before it
-  std::uint64_t seed;      // of its records' checksums; random, so bytes of an earlier use of the file are not records
-  std::uint64_t check;     // checksum of the fields before it
+  std::uint64_t id;     // of the store
+  std::uint64_t epoch;  // grows with each opening; records of an earlier epoch do not continue those of a later one
+  std::uint64_t first;  // number of its first commit
+  std::uint64_t acknowledged;  // newest commit acknowledged when the segment was started
+  std::uint64_t messages;      // in all commits before it
+  std::uint64_t seed;   // of its records' checksums; random, so bytes of an earlier use of the file are not records
+  std::uint64_t check;  // checksum of the fields before it
 };
 inline constexpr std::size_t kHeaderCopyAt = 512;
 inline constexpr std::size_t kHeaderBytes = 1024;
@@ -36,7 +36,7 @@ inline constexpr std::size_t kHeaderBytes = 1024;
 struct RecordFrame {
   std::uint64_t check;
   std::uint64_t first;            // number of its first commit
-  std::uint64_t safe;             // newest commit acknowledged when the record was written
+  std::uint64_t acknowledged;     // newest commit acknowledged when the record was written
   std::uint64_t messages_before;  // in all commits before it
   std::uint32_t bytes;            // of the record
   std::uint32_t commits;

@@ -126,7 +126,7 @@ Result<void> Journal::replay_all(std::vector<FoundSegment>& found, const Replay&
         return other.header && other.header->epoch > header->epoch && other.header->first <= record.frame.first;
       });
       if (replaced) continue;
-      safe = std::max({safe, header->safe, record.frame.safe});
+      safe = std::max({safe, header->acknowledged, record.frame.acknowledged});
       in_order.push_back(&record);
     }
   }
@@ -236,7 +236,7 @@ Result<void> Journal::open_segment() {
                        .id = options_.id,
                        .epoch = epoch_,
                        .first = end_.reach.commits + 1,
-                       .safe = safe_.reach.commits,
+                       .acknowledged = safe_.reach.commits,
                        .messages = end_.reach.messages,
                        .seed = SystemRandom{}.below(UINT64_MAX),
                        .check = 0};
@@ -262,7 +262,7 @@ Result<void> Journal::append(std::string& record, std::uint32_t commits, std::ui
     RELAY_TRY(erase_stale_locked());
     if (end_.segment == SIZE_MAX || end_.offset >= kSegmentBytes) RELAY_TRY(open_segment());
     end = end_;
-    frame.safe = safe_.reach.commits;
+    frame.acknowledged = safe_.reach.commits;
     seed = segments_[end.segment].seed;
     segments_[end.segment].unsynced = true;
     file = segments_[end.segment].file.get();

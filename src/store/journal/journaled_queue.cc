@@ -61,8 +61,8 @@ JournaledStoreQueue::~JournaledStoreQueue() {
 }
 
 void JournaledStoreQueue::persist(CommitTicket ticket, Changes changes, CommitMode mode) {
-  if (refused_) {  // behind a failure that is not reported to the listener yet
-    refused_->last = ticket;
+  if (failure_) {  // behind a failure that is not reported to the listener yet
+    failure_->last = ticket;
     return;
   }
   if (last_direct_ || open_expiries_ > 0 || stuck_ || unsure_ || may_be_refused(changes)) {
@@ -108,7 +108,7 @@ void JournaledStoreQueue::query(QueryId id, Query query) {
 void JournaledStoreQueue::prune(Retention retention, WallMs now) { backing_->prune(retention, now); }
 
 bool JournaledStoreQueue::idle() const {
-  return batch_.empty() && pipeline_.empty() && unapplied_.empty() && !unreported_ && !refused_ && !last_direct_ &&
+  return batch_.empty() && pipeline_.empty() && unapplied_.empty() && !unreported_ && !failure_ && !last_direct_ &&
          open_expiries_ == 0 && early_results_.empty();
 }
 
@@ -135,7 +135,7 @@ void JournaledStoreQueue::forward(std::variant<PersistRequest, Forward> work) {
   flush();
   std::visit([this](auto& one) { pipeline_.emplace_back(std::move(one)); }, work);
   advance();
-  if (unreported_ || refused_) flush_soon();
+  if (unreported_ || failure_) flush_soon();
 }
 
 void JournaledStoreQueue::advance() {
@@ -146,7 +146,7 @@ void JournaledStoreQueue::advance() {
     pipeline_.pop_front();
     if (auto* batch = std::get_if<Batch>(&work)) {
       --written_;
-      settle(std::move(*batch));
+      on_journaled(std::move(*batch));
     } else if (auto* direct = std::get_if<PersistRequest>(&work)) {
       execute(std::move(*direct));
     } else {
@@ -156,14 +156,14 @@ void JournaledStoreQueue::advance() {
 }
 
 void JournaledStoreQueue::execute(PersistRequest direct) {
-  if (refused_) {
-    refused_->last = direct.ticket;
+  if (failure_) {
+    failure_->last = direct.ticket;
     return;
   }
   auto done = journal_->erase_rolled_back();
   if (done) done = reapply();
   if (!done) {
-    refused_ = Refused{direct.ticket, direct.ticket, done.error()};
+    failure_ = UnreportedFailure{direct.ticket, direct.ticket, done.error()};
     last_direct_.reset();
     return flush_soon();
   }
@@ -175,7 +175,7 @@ void JournaledStoreQueue::execute(PersistRequest direct) {
 }
 
 /// The journal has these commits: reports them and passes them to the store.
-void JournaledStoreQueue::settle(Batch batch) {
+void JournaledStoreQueue::on_journaled(Batch batch) {
   for (auto& request : batch) {
     forwarded_ = {forwarded_.commits + 1, forwarded_.messages + messages_in(request.changes)};
     request.journal_position = journaled_ = forwarded_;
@@ -220,11 +220,11 @@ void JournaledStoreQueue::notify() {
   if (unmarked_ && !journal_->mark()) return;
   unmarked_ = false;
   const auto alive = lifetime_.watch();  // the listener may destroy this queue
-  const bool within_lag = unapplied_bytes_ <= kMaxLagBytes || refused_;
+  const bool within_lag = unapplied_bytes_ <= kMaxLagBytes || failure_;
   if (unreported_ && within_lag) listener_.on_committed(*std::exchange(unreported_, std::nullopt), newest_event_);
-  if (!alive || !refused_) return;
-  const auto refused = *std::exchange(refused_, std::nullopt);
-  listener_.on_commit_failed(refused.first, refused.last, refused.error);
+  if (!alive || !failure_) return;
+  const auto failure = *std::exchange(failure_, std::nullopt);
+  listener_.on_commit_failed(failure.first, failure.last, failure.error);
 }
 
 // From the journal writer.
@@ -236,18 +236,18 @@ void JournaledStoreQueue::on_written(std::size_t records) {
 }
 
 void JournaledStoreQueue::on_write_failed(const Error& error) {
-  std::optional<Refused> refused;
+  std::optional<UnreportedFailure> failure;
   const auto add = [&](const Batch& requests) {
     for (const auto& [ticket, changes, journal_position, durability, piecewise] : requests) {
-      if (!refused) refused = Refused{ticket, ticket, error};
-      refused->last = ticket;
+      if (!failure) failure = UnreportedFailure{ticket, ticket, error};
+      failure->last = ticket;
     }
   };
   std::erase_if(pipeline_, [&](const auto& work) {
     if (const auto* batch = std::get_if<Batch>(&work)) add(*batch);
     if (const auto* direct = std::get_if<PersistRequest>(&work)) {
-      if (!refused) refused = Refused{direct->ticket, direct->ticket, error};
-      refused->last = direct->ticket;
+      if (!failure) failure = UnreportedFailure{direct->ticket, direct->ticket, error};
+      failure->last = direct->ticket;
     }
     return !std::holds_alternative<Forward>(work);
   });
@@ -255,10 +255,10 @@ void JournaledStoreQueue::on_write_failed(const Error& error) {
   batch_.clear();
   record_ = {};
   last_direct_.reset();
-  if (refused && !refused_)
-    refused_ = std::move(refused);
-  else if (refused)
-    refused_->last = refused->last;
+  if (failure && !failure_)
+    failure_ = std::move(failure);
+  else if (failure)
+    failure_->last = failure->last;
   advance();
   if (!flushing_) notify();
 }
@@ -318,8 +318,8 @@ void JournaledStoreQueue::on_commit_failed(CommitTicket from, CommitTicket to, c
   if (!unapplied_.empty() && unapplied_.back().reach.commits > forwarded_.commits) forwarded_ = unapplied_.back().reach;
   if (!unmarked_) return listener_.on_commit_failed(direct, to, error);
   // Reported after the commits that the journal could not mark yet.
-  if (!refused_) refused_ = Refused{direct, to, error};
-  refused_->last = to;
+  if (!failure_) failure_ = UnreportedFailure{direct, to, error};
+  failure_->last = to;
 }
 
 void JournaledStoreQueue::mark_later() {

@@ -1,4 +1,4 @@
-/// A store behind a journal: a commit is safe once the journal has it, and the store applies it a moment later.
+/// A store behind a journal: a commit is reported once the journal has it, and the store applies it a moment later.
 ///
 /// Why: a commit costs one append (and, in mode `power`, one sync) instead of writes to the pages of a database; and
 ///   the store applies many commits in one transaction, when most of their deliveries are already settled.
@@ -69,7 +69,7 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   };
 
   /// Commits that failed and are not reported yet.
-  struct Refused {
+  struct UnreportedFailure {
     records::CommitTicket first, last;
     Error error;
   };
@@ -85,7 +85,7 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   void forward(std::variant<PersistRequest, Forward> work);
   void execute(PersistRequest direct);
   void advance();
-  void settle(Batch batch);
+  void on_journaled(Batch batch);
   Result<void> reapply();
   void notify();
 
@@ -128,13 +128,13 @@ class JournaledStoreQueue final : public StoreQueue, private StoreListener, priv
   std::optional<records::CommitTicket> last_direct_;  // the newest direct commit without an outcome
   std::deque<UnappliedCommit> direct_;                // direct commits that the backing queue got
   std::size_t open_expiries_ = 0;
-  std::optional<records::CommitTicket> unreported_;  // safe up to here, not reported yet
+  std::optional<records::CommitTicket> unreported_;  // the journal has commits up to here; not reported yet
   bool unmarked_ = false;  // the journal could not write its mark: nothing is reported until it can
-  std::optional<Refused> refused_;
+  std::optional<UnreportedFailure> failure_;
   bool damage_reported_ = false;  // of the journal itself
   bool stuck_ = false;            // the store could not apply journaled commits
-  bool unsure_ = false;  // the store failed a direct commit that a crash may still bring back; until the next commit
-  std::optional<Error> error_;                              // of the store, until its next commit
+  bool unsure_ = false;           // a failed direct commit may exist after a crash; until the next commit
+  std::optional<Error> error_;    // of the store, until its next commit
   std::unordered_map<QueryId, CommitNumber> open_queries_;  // the commits that each must include
   std::vector<EarlyResult> early_results_;
   records::EventSeq newest_event_ = 0;

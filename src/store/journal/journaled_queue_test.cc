@@ -275,7 +275,7 @@ TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
   ASSERT_TRUE((*store)->begin());
   ASSERT_TRUE((*store)->apply(ChangeDelivery{Key{6}, DeliveryState::Delivered, Proof::Seen, kStart}));
   ASSERT_TRUE((*store)->commit());
-  DeadQuery query;
+  DeliveryQuery query;
   query.deliveries = {Key{6}};
   const auto rows = (*store)->dead(query).value();
   ASSERT_EQ(rows.size(), 1u);

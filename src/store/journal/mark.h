@@ -2,8 +2,8 @@
 ///
 /// Why: an unreadable record at the end of a journal was either never acknowledged (a torn write) or is damaged. The
 ///   mark distinguishes the two, even when the whole journal or the database is missing.
-/// Invariants: written after a commit is safe and before it is acknowledged, so it is never ahead of the safe commits;
-///   not synced, so after a power cut it may be behind.
+/// Invariants: written after a commit is in the journal and before it is acknowledged, so it is never ahead of the
+///   journal; not synced, so after a power cut it may be behind.
 /// Threading: one thread at a time.
 #pragma once
 

@@ -21,7 +21,7 @@ std::optional<ScannedRecord> record_at(std::string_view file, std::size_t at, Co
   std::memcpy(&record.frame, file.data() + at, sizeof record.frame);
   const auto& frame = record.frame;
   // A segment has fewer records than bytes.
-  if (frame.first < next || frame.first - next > file.size() || frame.safe >= frame.first || frame.commits == 0)
+  if (frame.first < next || frame.first - next > file.size() || frame.acknowledged >= frame.first || frame.commits == 0)
     return std::nullopt;
   if (frame.bytes == 0 || frame.bytes > file.size() - at - sizeof frame) return std::nullopt;
   const auto whole = file.substr(at, sizeof frame + frame.bytes);

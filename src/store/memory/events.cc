@@ -45,7 +45,7 @@ std::string MemoryStore::encode(EventSeq number, const MemoryEventLog::Row& row,
     SessionSummary summary;
     if (const auto found = session(event.session)) {
       summary.duration = (found->session.ended != 0 ? found->session.ended : row.at) - found->session.started;
-      summary.work = found->stats;
+      summary.stats = found->stats;
     }
     add_usage(summary, usage({.session = event.session.value()}).value(), price_of);
     return encode_event(head, add_summary(event.body, summary));
@@ -127,8 +127,8 @@ Result<SessionRow> MemoryStore::session(const SessionId& id) {
   const auto found = tables_.sessions.find(id.value());
   if (found == tables_.sessions.end())
     return fail(QueryErrc::NotFound, "no session has that id; `agent-relay agents` lists connected agents");
-  const auto work = tables_.work.find(id.value());
-  return SessionRow{found->second, work == tables_.work.end() ? SessionStats{} : work->second};
+  const auto stats = tables_.session_stats.find(id.value());
+  return SessionRow{found->second, stats == tables_.session_stats.end() ? SessionStats{} : stats->second};
 }
 
 }  // namespace relay::store

@@ -224,8 +224,8 @@ Result<HeldPage> MemoryStore::held(const HeldRequest& request) {
   return page;
 }
 
-Result<std::vector<DeadLetter>> MemoryStore::dead(const DeadQuery& query) {
-  std::vector<DeadLetter> rows;
+Result<std::vector<DeliveryRow>> MemoryStore::dead(const DeliveryQuery& query) {
+  std::vector<DeliveryRow> rows;
   std::size_t bytes = 0;
   const auto take = [&](std::int64_t key) {
     const auto& [delivery, history] = tables_.deliveries.at(key);
@@ -283,7 +283,7 @@ Result<bool> MemoryStore::prune_step(const Retention& retention, WallMs now, std
     const auto silent = std::min(old, now - records::kOutboxMarkRetentionMs);
     std::erase_if(tables_.marks, [&](const auto& entry) { return entry.second.updated < silent; });
     std::erase_if(tables_.usage, [&](const auto& entry) { return entry.second.at < old; });
-    std::erase_if(tables_.work, [&](const auto& entry) { return !tables_.sessions.contains(entry.first); });
+    std::erase_if(tables_.session_stats, [&](const auto& entry) { return !tables_.sessions.contains(entry.first); });
   }
   if (retention.max_event_age_ms > 0)
     while (!tables_.log.empty() && tables_.log.at(tables_.log.oldest()).at < now - retention.max_event_age_ms)

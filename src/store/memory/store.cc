@@ -68,7 +68,7 @@ Result<void> MemoryStore::commit() {
 void MemoryStore::enforce_limit() {
   while (tables_.bytes + tables_.log.bytes() > max_bytes_) {
     // A log beyond its share is pruned before any message.
-    if (tables_.log.bytes() > max_bytes_ / kEventShare) {
+    if (tables_.log.bytes() > max_bytes_ / kEventDivisor) {
       tables_.log.drop_oldest();
     } else if (const auto settled = tables_.next_settled()) {
       tables_.remove_all(*settled);
@@ -286,16 +286,16 @@ Result<void> MemoryStore::on(const PutUsage& change) {
 }
 
 Result<void> MemoryStore::on(const AddSessionStats& change) {
-  const auto stored_stats = tables_.work.find(change.session.value());
-  auto work = stored_stats == tables_.work.end() ? SessionStats{} : stored_stats->second;
-  work.items += change.more.items;
-  work.commands += change.more.commands;
+  const auto stored_stats = tables_.session_stats.find(change.session.value());
+  auto stats = stored_stats == tables_.session_stats.end() ? SessionStats{} : stored_stats->second;
+  stats.items += change.more.items;
+  stats.commands += change.more.commands;
   for (const auto& file : change.more.files) {
-    const auto place = std::ranges::lower_bound(work.files, file);
-    const bool listed = place != work.files.end() && *place == file;
-    if (!listed && work.files.size() < kMaxSessionFiles) work.files.insert(place, file);
+    const auto place = std::ranges::lower_bound(stats.files, file);
+    const bool listed = place != stats.files.end() && *place == file;
+    if (!listed && stats.files.size() < kMaxSessionFiles) stats.files.insert(place, file);
   }
-  put(tables_.work, change.session.value(), std::move(work));
+  put(tables_.session_stats, change.session.value(), std::move(stats));
   return {};
 }
 

@@ -39,12 +39,8 @@ std::size_t bytes_of(const MemoryTables::DeliveryRow& row) {
 
 /// The fields of a delivery that the indexes depend on and that can change.
 auto queue_key_of(const records::Delivery& delivery) {
-  return std::tuple{is_final(delivery.state),
-                    is_dead(delivery.state),
-                    delivery.hold,
-                    delivery.available_at,
-                    protocol::lane_code(delivery.lane),
-                    delivery.rank};
+  return std::tuple{is_final(delivery.state), ended_undelivered(delivery.state),  delivery.hold,
+                    delivery.available_at,    protocol::lane_code(delivery.lane), delivery.rank};
 }
 
 }  // namespace
@@ -145,7 +141,7 @@ bool MemoryTables::is_pending(std::int64_t message) const {
 
 void MemoryTables::enter_state(const records::Delivery& delivery) {
   const auto key = delivery.key.value();
-  if (is_dead(delivery.state)) {
+  if (ended_undelivered(delivery.state)) {
     dead_.insert(key);
     dead_of_[delivery.to.value()].insert(key);
   }
@@ -158,7 +154,7 @@ void MemoryTables::enter_state(const records::Delivery& delivery) {
 
 void MemoryTables::leave_state(const records::Delivery& delivery) {
   const auto key = delivery.key.value();
-  if (is_dead(delivery.state)) {
+  if (ended_undelivered(delivery.state)) {
     dead_.erase(key);
     erase_from(dead_of_, delivery.to.value(), key);
   }

@@ -72,7 +72,7 @@ class MemoryTables {
   std::map<std::string, records::Proposal> proposals;
   MemoryEventLog log;
   std::map<std::pair<std::string, std::string>, records::UsageRow> usage;  // session, request
-  std::map<std::string, records::SessionStats> work;                       // by session
+  std::map<std::string, records::SessionStats> session_stats;              // by session
   std::int64_t newest = 0;
   std::uint64_t bytes = 0;  // of messages and deliveries
 

@@ -1,13 +1,12 @@
 /// The store as the loop thread sees it: requests are queued and their results arrive later, in the order of the
 /// requests.
 ///
-/// Requests are numbered by their position in one queue. Queued writes share one commit (group commit: the
-///   sync itself paces the batches, no timer). The result of a backlog page or an expiry follows the commit of every
-///   earlier request. Queries run on a reader beside the writer, but after the commit of every earlier request.
+/// The caller numbers its commits (CommitTicket). Queued writes share one commit (group commit: the sync itself paces
+///   the batches, no timer). The result of a backlog page or an expiry follows the commit of every earlier request.
+///   Queries run on a reader beside the writer, but after the commit of every earlier request.
 /// A piggyback write joins the next immediate commit, or commits alone after commit_delay.
-/// When a commit fails, everything persisted before that failure is reported fails too: a later change may build on an
-///   earlier one (outbox numbers do), so no commit may follow a failed one. Pages and expiries requested meanwhile fail
-///   too.
+/// After a commit fails, every later commit requested before the broker learns of the failure fails too: a later change
+///   may build on an earlier one (outbox numbers do). Pages and expiries requested meanwhile fail too.
 /// Threading: all calls and all results on the loop thread. Ownership: borrows the listener, which outlives it.
 #pragma once
 
@@ -23,7 +22,7 @@
 
 namespace relay::store {
 
-/// Identifies one open query.
+/// Identifies one open query of a caller; the broker has an id type of its own (broker/effects.h).
 using QueryId = Named<std::uint64_t, struct QueryIdTag>;
 
 using Query = records::StoreQuery;
@@ -49,7 +48,7 @@ struct PersistRequest {
   records::Changes changes;
   JournalReach journal_position = {};  // of a commit that the journal has; 0: no journal has it
   CommitDurability durability = CommitDurability::Full;
-  bool piecewise = false;  // change by change; one that contradicts the store is quarantined, the others are applied
+  bool piecewise = false;  // change by change; one that contradicts the store is kept in `-refused`
 };
 
 class StoreQueue {
@@ -66,7 +65,7 @@ class StoreQueue {
 /// A queue that can run behind a journal.
 class BackingQueue : public StoreQueue {
  public:
-  /// Like persist, but journaled requests are already safe, so they may wait for others.
+  /// Like persist, but the journal has these requests, so they may wait for others.
   virtual void apply(std::vector<PersistRequest> requests) = 0;
   /// The newest journaled commit that the store has with full durability. Any thread.
   [[nodiscard]] virtual CommitNumber durable_position() const = 0;

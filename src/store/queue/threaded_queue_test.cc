@@ -93,7 +93,7 @@ TEST_F(ThreadedQueue, ReadsHeldAndDeadDeliveries) {
   HeldRequest request;
   request.to = AgentName{"Bob"};
   queue_->query(QueryId{1}, request);
-  queue_->query(QueryId{2}, DeadQuery{});
+  queue_->query(QueryId{2}, DeliveryQuery{});
   gate_->open_gate();
   queue_->stop();
   inbox_.run_all();

@@ -80,7 +80,7 @@ std::int64_t bits_of(const std::vector<DeliveryState>& states) {
   return states.empty() ? -1 : bits;
 }
 
-DeadLetter read_dead_letter(const CachedStatement& row) {
+DeliveryRow read_delivery_row(const CachedStatement& row) {
   const auto& columns = *row.operator->();
   auto message = read_message(columns, kDeliveryColumns);
   auto last = read_newest_entry(columns, kDeliveryColumns + kMessageColumns, message.ts);
@@ -113,12 +113,12 @@ Result<CachedStatement> use_dead(SqliteConnection& connection, bool of_one, bool
   return connection.use(RELAY_ALL_DEAD_LETTERS(" DESC"));
 }
 
-Result<std::vector<DeadLetter>> select_dead(SqliteConnection& connection, const DeadQuery& query) {
+Result<std::vector<DeliveryRow>> select_deliveries(SqliteConnection& connection, const DeliveryQuery& query) {
   const auto transaction = RELAY_TRY(ReadTransaction::begin(connection));
-  std::vector<DeadLetter> dead_letters;
+  std::vector<DeliveryRow> dead_letters;
   std::size_t bytes = 0;
   const auto take = [&](const CachedStatement& row) {
-    dead_letters.push_back(read_dead_letter(row));
+    dead_letters.push_back(read_delivery_row(row));
     bytes += size_of(dead_letters.back().message);
   };
   for (const Key key : query.deliveries) {
@@ -132,7 +132,7 @@ Result<std::vector<DeadLetter>> select_dead(SqliteConnection& connection, const 
   for (const auto& [name, number] : {std::pair{&query.from, &sender}, std::pair{&query.to, &recipient}}) {
     if (name->empty()) continue;
     const auto found = RELAY_TRY(find_name(connection, *name));
-    if (!found) return std::vector<DeadLetter>{};
+    if (!found) return std::vector<DeliveryRow>{};
     *number = *found;
   }
   const auto rows = RELAY_TRY(use_dead(connection, recipient > 0, query.oldest_first));

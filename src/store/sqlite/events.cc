@@ -95,7 +95,7 @@ Result<SessionSummary> summary_of(SqliteConnection& connection, const EventHead&
   const auto row = select_session(connection, SessionId{head.session});
   if (!row) return summary;
   summary.duration = (row->session.ended != 0 ? row->session.ended : head.at) - row->session.started;
-  summary.work = row->stats;
+  summary.stats = row->stats;
   add_usage(summary, RELAY_TRY(select_usage(connection, {.session = head.session})), price_of);
   return summary;
 }

@@ -20,7 +20,8 @@ Result<std::vector<records::MessageRow>> select_messages(SqliteConnection& conne
 Result<records::Trace> select_trace(SqliteConnection& connection, const std::string& id_or_prefix);
 Result<records::StoreStats> select_stats(SqliteConnection& connection);
 Result<records::HeldPage> select_held(SqliteConnection& connection, const records::HeldRequest& request);
-Result<std::vector<records::DeadLetter>> select_dead(SqliteConnection& connection, const records::DeadQuery& query);
+Result<std::vector<records::DeliveryRow>> select_deliveries(SqliteConnection& connection,
+                                                            const records::DeliveryQuery& query);
 
 /// Messages that an id may mean: a short id, a prefix of one, a delivery's id, or the sender's own id if recent.
 Result<std::vector<Key>> find_message_keys(SqliteConnection& connection, const std::string& id_or_prefix);
@@ -68,8 +69,8 @@ class SqliteReader final : public MessageReader {
   Result<records::HeldPage> held(const records::HeldRequest& request) override {
     return select_held(*connection_, request);
   }
-  Result<std::vector<records::DeadLetter>> dead(const records::DeadQuery& query) override {
-    return select_dead(*connection_, query);
+  Result<std::vector<records::DeliveryRow>> dead(const records::DeliveryQuery& query) override {
+    return select_deliveries(*connection_, query);
   }
   Result<records::EventPage> events(const records::EventQuery& query) override {
     return select_events(*connection_, query);

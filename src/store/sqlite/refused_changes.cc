@@ -62,7 +62,7 @@ void RefusedChanges::remember(const Change& change) {
   if (const auto* add = std::get_if<AddDelivery>(&change)) deliveries_.insert(add->delivery.key);
 }
 
-bool RefusedChanges::is_base_of(const Change& change) const {
+bool RefusedChanges::has_base_of(const Change& change) const {
   if (changes_.empty()) return false;
   if (const auto* add = std::get_if<AddDelivery>(&change)) return messages_.contains(add->delivery.message);
   if (const auto* later = std::get_if<ChangeDelivery>(&change)) return deliveries_.contains(later->key);
@@ -98,7 +98,7 @@ Result<std::size_t> RefusedChanges::retry(const std::function<Result<bool>(const
   Result<void> done;
   for (auto& one : all) {
     bool is_applied = false;
-    if (done && !is_base_of(one.change)) {
+    if (done && !has_base_of(one.change)) {
       const auto applied = apply(one.change);
       if (!applied) done = Failure{applied.error()};
       is_applied = applied && *applied;

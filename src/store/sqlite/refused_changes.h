@@ -37,11 +37,11 @@ class RefusedChanges {
   /// refused one is skipped. Returns the number dropped.
   Result<std::size_t> retry(const std::function<Result<bool>(const records::Change&)>& apply);
 
-  /// Ends recovery: from now on only changes kept later count as a base, because a starting broker knows no row refused
-  /// before.
-  void start_work() { messages_.clear(), deliveries_.clear(); }
-  /// The change builds on a kept one.
-  [[nodiscard]] bool is_base_of(const records::Change& change) const;
+  /// Ends recovery. The broker that starts now has no row refused before, so only changes kept from now on count as a
+  /// base.
+  void finish_recovery() { messages_.clear(), deliveries_.clear(); }
+  /// True if the change builds on a kept one.
+  [[nodiscard]] bool has_base_of(const records::Change& change) const;
   [[nodiscard]] std::size_t size() const { return changes_.size(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -58,7 +58,7 @@ class RefusedChanges {
   std::string path_, vfs_;
   std::unique_ptr<VfsFile> file_;
   std::vector<RefusedChange> changes_;
-  std::set<Key> messages_, deliveries_;  // of the kept changes; after start_work(): of those kept since
+  std::set<Key> messages_, deliveries_;  // of the kept changes; after finish_recovery(): of those kept since
 };
 
 }  // namespace relay::store

@@ -58,10 +58,10 @@ TEST_F(RefusedFile, AppliedChangeIsDroppedAndLastOneDeletesFile) {
 TEST_F(RefusedFile, ChangeOnRefusedOneIsNotRetriedAlone) {
   auto refused = open();
   ASSERT_TRUE(refused.keep(changes[0]));
-  EXPECT_TRUE(refused.is_base_of(changes[1])) << "a delivery of the message";
+  EXPECT_TRUE(refused.has_base_of(changes[1])) << "a delivery of the message";
   ASSERT_TRUE(refused.keep(changes[1]));
-  EXPECT_TRUE(refused.is_base_of(change(6, DeliveryState::Delivered)));
-  EXPECT_FALSE(refused.is_base_of(change(8, DeliveryState::Delivered)));
+  EXPECT_TRUE(refused.has_base_of(change(6, DeliveryState::Delivered)));
+  EXPECT_FALSE(refused.has_base_of(change(8, DeliveryState::Delivered)));
   ASSERT_TRUE(refused.keep(change(6, DeliveryState::Delivered)));
   EXPECT_EQ(tried(refused), 1u);
   EXPECT_EQ(refused.size(), 3u);

@@ -101,7 +101,7 @@ Result<void> SqliteRetention::remove_by_size(SqliteConnection& connection, std::
     return {};
   }
   // A log beyond its share is pruned before any message.
-  if (RELAY_TRY(event_bytes(connection)) > max_bytes / kEventShare) {
+  if (RELAY_TRY(event_bytes(connection)) > max_bytes / kEventDivisor) {
     RELAY_TRY(prune_events(connection, INT64_MAX, max_rows));
     return {};
   }

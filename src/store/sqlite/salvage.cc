@@ -68,7 +68,7 @@ class TableCopy {
   }
 
   std::uint64_t rows = 0;
-  std::vector<KeyRange> missing;
+  std::vector<UnreadKeys> missing;
 
  private:
   Result<void> prepare() {
@@ -237,7 +237,7 @@ Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageR
   // The newest message may have had a delivery behind it.
   const auto newest = RELAY_TRY(newest_key(connection)).value() + 1;
   auto ranges = salvaged.missing;
-  std::ranges::sort(ranges, {}, &KeyRange::after);
+  std::ranges::sort(ranges, {}, &UnreadKeys::after);
   std::uint64_t lost = 0;
   std::int64_t counted = 0;  // up to here
   for (auto [after, before] : ranges) {
@@ -255,7 +255,7 @@ Result<std::uint64_t> count_missing(SqliteConnection& connection, const SalvageR
   // If a table lost its start or its end, keys do not give the number of its rows. Bisection narrows an unreadable
   // range, so one at an end seldom extends to the limit of keys.
   const bool open_ended = std::ranges::any_of(
-      ranges, [&](const KeyRange& range) { return range.after < lowest - 1 || range.before > newest + 1; });
+      ranges, [&](const UnreadKeys& range) { return range.after < lowest - 1 || range.before > newest + 1; });
   if (open_ended) {
     const auto present =
         static_cast<std::uint64_t>(RELAY_TRY(connection.integer("SELECT count(DISTINCT message) FROM deliveries")));

@@ -14,13 +14,13 @@
 
 namespace relay::store {
 
-/// The keys between these two could not be read.
-struct KeyRange {
+/// Rows with keys between these two could not be read.
+struct UnreadKeys {
   std::int64_t after = 0, before = 0;
 };
 
 struct SalvageResult {
-  std::vector<KeyRange> missing;        // of messages and deliveries
+  std::vector<UnreadKeys> missing;      // of messages and deliveries
   std::uint64_t rows = 0;               // that were recovered
   std::uint64_t without_recipient = 0;  // pending deliveries whose recipient's name is lost
 };

@@ -25,7 +25,7 @@ enum class QueueState : std::uint8_t {
   Dead,     // ended without being delivered
 };
 constexpr QueueState queue_state_of(records::DeliveryState state, records::Hold hold) {
-  if (is_dead(state)) return QueueState::Dead;
+  if (ended_undelivered(state)) return QueueState::Dead;
   if (is_final(state)) return QueueState::Settled;
   return hold == records::Hold::None   ? QueueState::Ready
          : hold == records::Hold::Time ? QueueState::Delayed

@@ -241,7 +241,7 @@ Result<void> SqliteStore::retry_refused() {
     return apply_separately(*this, change, reason,
                             CommitDurability::Full);  // the only copy once the file marks it as applied
   });
-  parts_->refused.start_work();
+  parts_->refused.finish_recovery();
   if (!applied && is(applied.error(), Errc::Damaged)) return Failure{applied.error()};
   if (!applied)  // a store on a full disk must still open
     log::warn("cannot retry refused changes", {{"reason", applied.error().message()}});
@@ -290,7 +290,7 @@ Result<void> SqliteStore::begin(CommitDurability durability) {
 
 Result<void> SqliteStore::apply(const Change& change) {
   if (parts_->group_error) return Failure{*parts_->group_error};
-  if (parts_->refused.is_base_of(change)) {
+  if (parts_->refused.has_base_of(change)) {
     if (std::holds_alternative<AddDelivery>(change))
       return rollback(), fail(Errc::BadChange, "the delivery is of a message that was refused");
     const auto result = parts_->refused.keep(change);
@@ -379,8 +379,8 @@ Result<HeldPage> SqliteStore::held(const HeldRequest& request) {
   return select_held(*RELAY_TRY(parts_->flushed_connection()), request);
 }
 
-Result<std::vector<DeadLetter>> SqliteStore::dead(const DeadQuery& query) {
-  return select_dead(*RELAY_TRY(parts_->flushed_connection()), query);
+Result<std::vector<DeliveryRow>> SqliteStore::dead(const DeliveryQuery& query) {
+  return select_deliveries(*RELAY_TRY(parts_->flushed_connection()), query);
 }
 
 Result<EventPage> SqliteStore::events(const EventQuery& query) {

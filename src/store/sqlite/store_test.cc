@@ -716,10 +716,10 @@ TEST_F(SqliteFile, HeldAndDeadQueriesDoNotScanHistory) {
     connection->drop_statements();
     return connection->rows_scanned() - before;
   };
-  EXPECT_LE(scanned([&] { EXPECT_EQ(select_dead(*connection, {})->size(), 8u); }), 10);
-  DeadQuery bobs;
+  EXPECT_LE(scanned([&] { EXPECT_EQ(select_deliveries(*connection, {})->size(), 8u); }), 10);
+  DeliveryQuery bobs;
   bobs.to = "Bob";
-  EXPECT_LE(scanned([&] { EXPECT_EQ(select_dead(*connection, bobs)->size(), 8u); }), 10);
+  EXPECT_LE(scanned([&] { EXPECT_EQ(select_deliveries(*connection, bobs)->size(), 8u); }), 10);
   HeldRequest due;
   due.due_by = kStart + 10'000;
   EXPECT_LE(scanned([&] { EXPECT_EQ(select_held(*connection, due)->items.size(), 4u); }), 10);

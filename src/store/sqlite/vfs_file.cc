@@ -12,8 +12,8 @@
 namespace relay::store {
 namespace {
 
-constexpr std::size_t kMaxTransfer = std::size_t{64}
-                                     << 10;  // SQLite itself never transfers more than a page per methods
+// Per call: SQLite itself never transfers more than a page.
+constexpr std::size_t kMaxTransfer = std::size_t{64} << 10;
 
 sqlite3_vfs* file_system(const std::string& vfs) { return sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str()); }
 

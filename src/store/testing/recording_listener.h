@@ -31,7 +31,7 @@ class RecordingListener final : public StoreListener {
     if (result) {
       if (const auto* found = std::get_if<std::vector<records::MessageRow>>(&*result)) rows = found->size();
       if (const auto* found = std::get_if<records::HeldPage>(&*result)) rows = found->items.size();
-      if (const auto* found = std::get_if<std::vector<records::DeadLetter>>(&*result)) rows = found->size();
+      if (const auto* found = std::get_if<std::vector<records::DeliveryRow>>(&*result)) rows = found->size();
     }
     calls.push_back(result ? format("result {} {}", id.value(), rows) : format("no result {}", id.value()));
   }

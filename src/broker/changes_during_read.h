@@ -19,7 +19,7 @@ namespace relay::broker {
 
 enum class DeliveryChange : std::uint8_t { Finished, Deferred, Requeued, Redelivered };
 
-class UnseenChanges {
+class ChangesDuringRead {
  public:
   using ReadId = std::uint64_t;
 
@@ -39,7 +39,7 @@ class UnseenChanges {
     return deferred == requeued ? row_is_held : deferred;
   }
 
-  ReadId begin_read() {
+  ReadId start_read() {
     reads_.insert(++next_);
     return next_;
   }

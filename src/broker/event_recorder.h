@@ -8,9 +8,9 @@
 
 namespace relay::broker {
 
-class EventLog {
+class EventRecorder {
  public:
-  EventLog(Context& context, CommitPipeline& commits) : context_{context}, commits_{commits} {}
+  EventRecorder(Context& context, CommitPipeline& commits) : context_{context}, commits_{commits} {}
 
   [[nodiscard]] records::AddEvent row(const events::Event& event, const AgentName& agent,
                                       const SessionId& session) const;
