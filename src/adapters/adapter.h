@@ -1,5 +1,5 @@
 /// The native interfaces of one agent CLI behind one interface: output, state, delivery, prompts, usage. A new agent is
-/// one adapter file and a profile.
+/// one class in `<agent>.cc`, and a profile.
 ///
 ///     host ──prepare, start, deliver, answer──▶ Adapter ──▶ transcript, hooks, inbox, queue, server of the agent
 ///     host ◀──output, model input, events, prompts, usage── Listener ◀──┘
@@ -49,6 +49,8 @@ inline constexpr std::string_view kScreen = "screen";
 inline constexpr std::string_view kTerminal = "pty";  // typed, through the PTY gate
 inline constexpr std::string_view kLines = "lines";   // the output of a program without a profile
 inline constexpr std::string_view kInboxFile = "inbox.md";
+inline constexpr std::string_view kFetch = "fetch";  // held until the agent fetches it
+inline constexpr std::string_view kMcp = "mcp";      // of a receipt: fetched by the agent's MCP server
 }  // namespace via
 
 /// When a text of some mode may be delivered. Never while a prompt of the agent is open.
@@ -57,7 +59,7 @@ enum class DeliveryTiming : std::uint8_t {
   WhenIdle,     // after a turn
   WhenWorking,  // during a turn
   Anytime,
-  OnHook,  // the agent's hook takes it (take_pending)
+  OnHook,  // a hook of the agent delivers it (take_pending)
 };
 struct ModeSupport {
   DeliveryTiming timing = DeliveryTiming::Never;
@@ -111,7 +113,7 @@ class OutputListener {
   virtual void on_assistant_text(std::string_view markdown, std::string_view via) = 0;
 };
 
-/// Receives evidence of deliveries, and supplies the deliveries that a hook takes.
+/// Receives evidence of deliveries, and supplies the pending messages to hooks.
 class DeliveryListener {
  public:
   virtual ~DeliveryListener() = default;
@@ -121,7 +123,7 @@ class DeliveryListener {
   /// The agent no longer has these accepted texts and its model did not get them; in the order of their delivery. They
   /// may be delivered again, also via another interface.
   virtual void on_returned(const std::vector<std::string>& deliveries, std::string_view reason) = 0;
-  /// For a hook: the pending messages of the mode, at most so many bytes in all. From now on the agent has them.
+  /// For a hook: the pending messages of the mode, at most `max_bytes` in total. The agent has them from then on.
   virtual std::string take_pending(protocol::DeliveryMode mode, std::size_t max_bytes) = 0;
 };
 
@@ -142,7 +144,7 @@ class Listener {
   virtual void on_event(const events::Event& event, WallMs at) = 0;
   /// A limit or failure that ended a turn, in the agent's words.
   virtual void on_failure(std::string_view message, std::string_view via) = 0;
-  /// An interface failed; the reason is one sentence.
+  /// An interface failed; the reason is for users.
   virtual void on_interface_failed(std::string_view via, std::string reason) = 0;
   /// The interface works again.
   virtual void on_interface_recovered(std::string_view via) = 0;

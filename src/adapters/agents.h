@@ -1,4 +1,4 @@
-/// The adapters of agents with native interfaces; one file each.
+/// The adapters of agents with native interfaces, one class each. `make_opencode` is in opencode.h.
 #pragma once
 
 #include <memory>

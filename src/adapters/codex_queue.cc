@@ -88,7 +88,7 @@ void CodexQueue::on_delete_response(std::uint64_t number, const Result<json::obj
   if (auto* submission = find(number); submission != nullptr) {
     if (!deleted) delete_failed_ = true;
     submission->state = !deleted ? State::Queued : State::Deleted;
-    if (deleted == false) erase(number);  // Codex took it, or an earlier delete worked
+    if (deleted == false) erase(number);  // Codex has read it, or an earlier delete worked
   }
   finish_withdrawal();
 }

@@ -1,7 +1,7 @@
 /// Finds the thread that the terminal of a running Codex shows.
 ///
 /// Why locks: after `/new`, `/clear`, `/resume` and `/fork` Codex 0.166.0 reports the shown thread to hooks only with
-///   the first prompt there, and meanwhile takes texts from the queue of the earlier thread. But it locks a thread when
+///   the first prompt there, and meanwhile reads texts from the queue of the earlier thread. But it locks a thread when
 ///   it opens it, by a file `thread-writer-locks/<thread>.lock` in its home whose time is that of the last opening. It may
 ///   keep the locks of threads that it no longer shows.
 #pragma once

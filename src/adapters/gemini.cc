@@ -88,7 +88,7 @@ class Gemini final : public HookAdapter {
     if (id_.empty() || has_ended()) return;
     if (!follows()) find_own_transcript();
     if (has_called_hooks()) return;  // its hooks name the transcript
-    recheck_timer_ = nullptr;        // a dialog may stay open for long
+    recheck_timer_ = nullptr;        // a dialog may stay open
     if (state == profiles::State::Working) {
       end_timer_ = nullptr;
       if (turn_)

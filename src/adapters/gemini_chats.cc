@@ -66,7 +66,7 @@ WallMs time_of(const json::object& object) {
   return text::parse_iso_time(string_member(object, "timestamp").value_or("")).value_or(0);
 }
 
-/// The session of a conversation with the user; none for a subagent's or a file that is no transcript.
+/// The session of a conversation with the user; none for a subagent's or a file that is not a transcript.
 std::optional<std::string> session_of(const PlainFile& file) {
   const auto head = file.read(0, kChatHeadBytes);
   const auto first = parse_json_object(std::string_view{head}.substr(0, head.find('\n')));

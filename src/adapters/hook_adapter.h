@@ -2,10 +2,10 @@
 /// delivered while they are idle.
 ///
 ///     hook ─▶ transcript path ─▶ Tail ─▶ Reader ─▶ output, model input, usage; and through Activity, events
-///          ─▶ prompt or tool call: takes the pending messages
+///          ─▶ prompt or tool call: delivers the pending messages
 ///          ─▶ permission: stays open for an answer (HookPrompts)
 ///
-/// Invariants: a subagent's hooks take no messages and name no transcript; entries from before the agent's start, or
+/// Invariants: a subagent's hooks deliver no messages and name no transcript; entries from before the agent's start, or
 ///   copied from an older transcript, are not reported; nor is output that was read from the screen while the
 ///   transcript was lost.
 /// Threading: loop thread only.

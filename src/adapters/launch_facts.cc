@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxFactBytes = 64;
 constexpr int kMaxLevels = 4;  // from the program up to its package
 
-/// An option that sets the mode: to its value, or to `mode` where it takes none.
+/// An option that sets the mode: to its value, or to `mode` where it has none.
 struct ModeOption {
   std::string_view profile, option, mode = {};
 };

@@ -125,7 +125,7 @@ class OpenCodeEvents {
   Listener& listener_;
   WallMs since_;
   std::string current_;
-  bool left_ = false;  // a session was left: then the newest session is not taken for the one on screen
+  bool left_ = false;  // a session was left: then the newest session does not count as the one on screen
   std::map<std::string, Session, std::less<>> sessions_;
   std::map<std::string, Message, std::less<>> messages_;
   transcripts::DedupCache<bool> reported_texts_, reported_inputs_, completed_messages_;

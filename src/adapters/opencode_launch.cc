@@ -14,7 +14,7 @@ constexpr std::string_view kPasswordVariable = "OPENCODE_SERVER_PASSWORD";
 constexpr std::string_view kUserVariable = "OPENCODE_SERVER_USERNAME";
 constexpr std::size_t kPasswordBytes = 24;
 
-/// The commands other than the program in the terminal, which takes only a directory.
+/// The commands other than the program in the terminal, which accepts only a directory.
 constexpr std::array<std::string_view, 23> kOtherCommands = {
     "completion", "acp",     "mcp",       "attach",  "run",    "debug",  "providers", "auth",
     "agent",      "upgrade", "uninstall", "serve",   "web",    "models", "stats",     "export",

@@ -91,7 +91,7 @@ TEST_F(HttpCallersTest, ProcessOfAHostOfAnyProjectIsItsAgents) {
   HttpCallers callers{home};
   const Caller agent{*this};
   const auto record =
-      host::RecordFile::write(hosts(), {.id = "a1", .name = "Alice", .pid = agent.pid(), .socket = "/s"});
+      host::RecordFile::write(hosts(), {.id = "a1", .name = "Alice", .host_pid = agent.pid(), .socket = "/s"});
   ASSERT_TRUE(record);
   EXPECT_EQ(callers.classify(agent.peer), agent_origin("Alice", "/s"));
 }
@@ -101,7 +101,7 @@ TEST_F(HttpCallersTest, ConnectionKeepsItsOrigin) {
   const Caller shell{*this};
   EXPECT_EQ(callers.classify(shell.peer), protocol::user_origin());
   const auto record =
-      host::RecordFile::write(hosts(), {.id = "a1", .name = "Alice", .pid = shell.pid(), .socket = "/s"});
+      host::RecordFile::write(hosts(), {.id = "a1", .name = "Alice", .host_pid = shell.pid(), .socket = "/s"});
   ASSERT_TRUE(record);
   EXPECT_EQ(callers.classify(shell.peer), protocol::user_origin()) << "it is not classified again";
 }

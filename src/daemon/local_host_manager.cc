@@ -56,7 +56,7 @@ broker::Worker worker_of(const host::HostRecord& record) {
           .model = record.model,
           .directory = record.working_directory,
           .started = record.started_at,
-          .pid = record.pid};
+          .pid = record.host_pid};
 }
 
 std::string_view decision_of(broker::PromptAnswer::Decision decision) {
@@ -98,7 +98,7 @@ Result<HostCommand> LocalHostManager::command_for(const broker::HostSpec& spec) 
   const auto recorded = host::running_hosts(records_);
   for (const auto& one : recorded)
     if (one.name == spec.name && host::is_reachable(records_, one))
-      return fail(format("{} runs already (pid {}); choose another name, or release it first", one.name, one.pid));
+      return fail(format("{} runs already (pid {}); choose another name, or release it first", one.name, one.host_pid));
   const auto others = static_cast<std::size_t>(std::ranges::count(recorded, true, &host::HostRecord::spawned));
   if (others + starting_ >= kMaxHosts) return fail(format("{} agents run already; release one first", others));
   HostCommand command;

@@ -58,7 +58,7 @@ struct FakeHost {
       : FakeHost{network, directory, std::make_unique<Sleeper>(), std::move(fields)} {}
   FakeHost(net::Network& network, const std::string& directory, std::unique_ptr<Sleeper> body, host::HostRecord fields)
       : process{std::move(body)},
-        record{host::RecordFile::write(directory, (fields.pid = process->pid, fields)).value()},
+        record{host::RecordFile::write(directory, (fields.host_pid = process->pid, fields)).value()},
         socket{network.listen(fields.socket, [this](auto stream) { accept(std::move(stream)); }).value()} {}
 
   void accept(std::unique_ptr<net::Stream> stream) {

@@ -25,7 +25,7 @@ std::string_view or_default(std::string_view via, std::string_view fallback) { r
 std::string_view via_for(DeliveryMode mode, const adapters::NativeCapabilities& can,
                          const FallbackInterfaces& fallback) {
   const auto& by = can.by(mode);
-  if (mode == DeliveryMode::Manual) return "fetch";
+  if (mode == DeliveryMode::Manual) return adapters::via::kFetch;
   if (by.timing != adapters::DeliveryTiming::Never) return by.via;
   const bool can_be_typed = can.terminal && (mode == DeliveryMode::OnIdle || mode == DeliveryMode::Immediate);
   return can_be_typed ? fallback.delivery : "";
@@ -146,8 +146,9 @@ std::optional<SteadyTime> AdapterBridge::on_screen(profiles::State state, const 
                                                    relay::Timestamp now) {
   const auto possible = capabilities();
   const bool prompt_expected = !possible.prompts.empty() || possible.output_expected;
-  const auto settle = prompt_expected ? PromptTracker::kLateHookTimeout : PromptTracker::kSettle;
-  report(tracker_.update(state, findings, now, settle));
+  const auto native_prompt_delay =
+      prompt_expected ? PromptTracker::kLateHookTimeout : PromptTracker::kNativePromptDelay;
+  report(tracker_.update(state, findings, now, native_prompt_delay));
   return tracker_.due();
 }
 
@@ -289,7 +290,7 @@ void AdapterBridge::on_usage(const adapters::TokenUsage& usage) {
     usage_.push_back(usage);
   }
   add(total_usage_, usage, 1);
-  if (adapter_) total_usage_.id = adapter_->capabilities().usage;  // also after the agent's exit
+  if (adapter_) total_usage_.id = adapter_->capabilities().usage;  // even after the agent's exit
   total_usage_.model = usage.model;
 }
 

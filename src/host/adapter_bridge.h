@@ -70,7 +70,7 @@ class AdapterBridge final : public adapters::Listener {
   std::optional<SteadyTime> on_screen(profiles::State state, const profiles::ScreenFindings& findings,
                                       relay::Timestamp now);
   /// A dialog is on the screen and not yet reported as a prompt.
-  [[nodiscard]] bool dialog_settles() const { return prompts_.empty() && tracker_.dialog_settles(); }
+  [[nodiscard]] bool has_unreported_dialog() const { return prompts_.empty() && tracker_.has_unreported_dialog(); }
   /// The events of the open prompts.
   [[nodiscard]] std::vector<events::Event> requests() const { return tracker_.open(); }
   [[nodiscard]] std::vector<events::Event> unanswered() const { return tracker_.unanswered(); }
@@ -90,8 +90,8 @@ class AdapterBridge final : public adapters::Listener {
     tracker_.press(request.prompt, {request.by, request.reply, request.timed_out});
   }
   /// The dialog has closed after the keys.
-  void on_answer_taken(const AnswerPrompt& request) {
-    report(tracker_.on_answer_taken(request.prompt, loop_->now().wall));
+  void on_answer_accepted(const AnswerPrompt& request) {
+    report(tracker_.on_answer_accepted(request.prompt, loop_->now().wall));
   }
   /// Keys were pressed with an unknown effect.
   void abandon(const AnswerPrompt& request) { report(tracker_.abandon(request.prompt)); }
@@ -112,7 +112,7 @@ class AdapterBridge final : public adapters::Listener {
   struct OpenPrompt {
     adapters::Prompt prompt;
     SteadyTime since{};
-    std::optional<AnswerRecord> answered = {};  // via the host; the agent has not taken it yet
+    std::optional<AnswerRecord> answered = {};  // via the host; the agent has not confirmed it yet
   };
   struct FailedInterface {
     std::string via, why;

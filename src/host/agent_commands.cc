@@ -18,14 +18,14 @@ void AgentCommands::on_screen(const commands::Command& command, bool replaces_tr
 void AgentCommands::on_output(std::string_view bytes) {
   if (!reads_lines_) return;
   for (const auto& command : lines_.feed(bytes)) executor_.execute(command);
-  lines_settle_at_ = loop_.now().steady + profiles::kSettle;
-  if (!lines_timer_) lines_timer_ = loop_.at(lines_settle_at_, [this] { settle_lines(); });
+  lines_flush_at_ = loop_.now().steady + profiles::kStableTime;
+  if (!lines_timer_) lines_timer_ = loop_.at(lines_flush_at_, [this] { flush_lines(); });
 }
 
-void AgentCommands::settle_lines() {
+void AgentCommands::flush_lines() {
   lines_timer_ = nullptr;
-  if (loop_.now().steady < lines_settle_at_) {
-    lines_timer_ = loop_.at(lines_settle_at_, [this] { settle_lines(); });
+  if (loop_.now().steady < lines_flush_at_) {
+    lines_timer_ = loop_.at(lines_flush_at_, [this] { flush_lines(); });
     return;
   }
   for (const auto& command : lines_.flush()) executor_.execute(command);

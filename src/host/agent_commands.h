@@ -36,14 +36,14 @@ class AgentCommands final : public adapters::OutputListener {
   [[nodiscard]] std::string_view unread_reason() const { return reads_lines_ ? lines_.unread_reason() : ""; }
 
  private:
-  void settle_lines();
+  void flush_lines();
 
   net::EventLoop& loop_;
   CommandExecutor& executor_;
   bool reads_lines_;
   TurnCommands turn_;
   profiles::LineExtractor lines_;
-  SteadyTime lines_settle_at_{};
+  SteadyTime lines_flush_at_{};
   std::unique_ptr<net::Timer> lines_timer_;
 };
 

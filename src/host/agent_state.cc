@@ -19,7 +19,7 @@ State AgentState::current() const {
 }
 
 bool AgentState::is_held_back(SteadyTime now) const {
-  return adapter_.dialog_settles() || (session_.storing_until(now) && current() == State::Blocked);
+  return adapter_.has_unreported_dialog() || (session_.storing_until(now) && current() == State::Blocked);
 }
 
 profiles::Blocker AgentState::blocker() const {

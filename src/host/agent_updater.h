@@ -77,7 +77,7 @@ class AgentUpdater {
   bool is_typed_into_;
   Parts parts_;
   std::optional<SteadyTime> prompt_due_;  // a dialog has been open long enough to be reported
-  std::optional<SteadyTime> answer_due_;  // keys that answer a dialog must have taken effect
+  std::optional<SteadyTime> answer_due_;  // when keys that answer a dialog must have had an effect
   std::optional<SteadyTime> notify_due_;  // the user is notified
   std::unique_ptr<net::Timer> timer_;
   std::unique_ptr<net::Timer> pace_timer_;

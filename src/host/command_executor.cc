@@ -41,12 +41,12 @@ void CommandExecutor::execute(const commands::Command& command) {
   std::visit([this](const auto& each) { (void)execute(each); }, command);
 }
 
-CommandExecutor::IsStored CommandExecutor::fail_command(std::string_view why) {
+bool CommandExecutor::fail_command(std::string_view why) {
   listener_.on_command_failed(why);
   return false;
 }
 
-CommandExecutor::IsStored CommandExecutor::execute(const commands::SendCommand& command) {
+bool CommandExecutor::execute(const commands::SendCommand& command) {
   if (command.project)
     return fail_command(format("{} is in another project, and messages stay within one project for now.", command.to));
   const auto message = client::encode_message({.to = command.to,
@@ -86,31 +86,30 @@ void CommandExecutor::on_sent(const std::string& id) {
   if (!message.empty()) listener_.on_command_sent(message.mapped().to, message.mapped().kind);
 }
 
-CommandExecutor::IsStored CommandExecutor::execute(const commands::CommandError& error) {
+bool CommandExecutor::execute(const commands::CommandError& error) {
   const bool is_sentence = error.reason.ends_with('.') || error.reason.ends_with('?');
   return fail_command(format("{}{} Write: {}", error.reason, is_sentence ? "" : ".", error.usage));
 }
 
-CommandExecutor::IsStored CommandExecutor::execute(const commands::SpawnCommand& spawn) {
+bool CommandExecutor::execute(const commands::SpawnCommand& spawn) {
   text::JsonWriter payload;
   payload.field("name", spawn.name).field("cli", spawn.cli).optional("task", spawn.task);
   return request(protocol::MessageType::Spawn, payload.take(), format("{} was not started", spawn.name));
 }
 
-CommandExecutor::IsStored CommandExecutor::execute(const commands::ReleaseCommand& release) {
+bool CommandExecutor::execute(const commands::ReleaseCommand& release) {
   text::JsonWriter payload;
   payload.field("name", release.name);
   return request(protocol::MessageType::Release, payload.take(), format("{} was not released", release.name));
 }
 
-CommandExecutor::IsStored CommandExecutor::execute(const commands::TopicChange& change) {
+bool CommandExecutor::execute(const commands::TopicChange& change) {
   text::JsonWriter payload;
   payload.field("action", change.subscribe ? "subscribe" : "unsubscribe").field("topic", change.topic);
   return request(protocol::MessageType::Topics, payload.take(), format("the topic {} was not changed", change.topic));
 }
 
-CommandExecutor::IsStored CommandExecutor::request(protocol::MessageType type, std::string payload,
-                                                   const std::string& what) {
+bool CommandExecutor::request(protocol::MessageType type, std::string payload, const std::string& what) {
   if (link_.ready()) {
     request_now(type, payload, what);
     return true;
@@ -152,7 +151,7 @@ void CommandExecutor::on_stopped(std::string_view why) {
 }
 
 /// Removes the file only when its content is stored elsewhere: an error in it does not lose it.
-CommandExecutor::IsStored CommandExecutor::execute(const commands::SendFileCommand& file) {
+bool CommandExecutor::execute(const commands::SendFileCommand& file) {
   if (!is_file_name(file.id))
     return fail_command(format("{} cannot be the name of a file in $AGENT_RELAY_OUTBOX.", file.id));
   const auto directory = DiskDirectory::open_inside(files_.root, files_.names);

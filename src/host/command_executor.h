@@ -28,7 +28,7 @@ class CommandExecutorListener {
   virtual ~CommandExecutorListener() = default;
   /// The daemon has stored a message of the agent.
   virtual void on_command_sent(std::string_view to, std::string_view kind) = 0;
-  /// `why`: a sentence for the agent.
+  /// `why`: the reason, for the agent.
   virtual void on_command_failed(std::string_view why) = 0;
 };
 
@@ -62,19 +62,18 @@ class CommandExecutor {
     std::string_view kind;
   };
   /// True when the content is stored elsewhere, so that its file can be removed.
-  using IsStored = bool;
-  IsStored execute(const commands::SendCommand& command);
-  IsStored execute(const commands::SpawnCommand& spawn);
-  IsStored execute(const commands::ReleaseCommand& release);
-  IsStored execute(const commands::TopicChange& change);
-  IsStored execute(const commands::SendFileCommand& file);
-  IsStored execute(const commands::CommandError& error);
-  IsStored execute(const commands::SummaryBlock&) { return true; }
-  IsStored execute(const commands::SessionEndBlock&) { return true; }
+  bool execute(const commands::SendCommand& command);
+  bool execute(const commands::SpawnCommand& spawn);
+  bool execute(const commands::ReleaseCommand& release);
+  bool execute(const commands::TopicChange& change);
+  bool execute(const commands::SendFileCommand& file);
+  bool execute(const commands::CommandError& error);
+  bool execute(const commands::SummaryBlock&) { return true; }
+  bool execute(const commands::SessionEndBlock&) { return true; }
 
-  IsStored fail_command(std::string_view why);
-  /// `what`: the start of the sentence that reports a failure.
-  IsStored request(protocol::MessageType type, std::string payload, const std::string& what);
+  bool fail_command(std::string_view why);
+  /// `what`: the start of the message that reports a failure.
+  bool request(protocol::MessageType type, std::string payload, const std::string& what);
   void request_now(protocol::MessageType type, const std::string& payload, const std::string& what);
 
   struct EarlyRequest {

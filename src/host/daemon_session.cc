@@ -61,14 +61,14 @@ std::optional<SteadyTime> DaemonSession::storing_until(SteadyTime now) const {
 
 void DaemonSession::report_changes() {
   const bool cleared = !pending_reason_.empty() && parts_.pipeline.pending_reason().empty();
-  if (std::exchange(state_changed_, false) || cleared || parts_.pipeline.settled_reason() != settled_reason_)
+  if (std::exchange(state_changed_, false) || cleared || parts_.pipeline.lasting_reason() != lasting_reason_)
     report_state();
 }
 
 void DaemonSession::report_state() {
   if (!is_ready()) return;
   pending_reason_ = parts_.pipeline.pending_reason();
-  settled_reason_ = parts_.pipeline.settled_reason();
+  lasting_reason_ = parts_.pipeline.lasting_reason();
   const auto state = parts_.state.visible(loop_.now().steady);
   log::debug("state reported", {{"agent", agent_},
                                 {"state", std::string{profiles::name_of(state)}},

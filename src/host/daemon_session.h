@@ -92,7 +92,7 @@ class DaemonSession final : public client::LinkListener, public ReceiptReporter 
   std::string error_;
   bool state_changed_ = false;
   std::string pending_reason_;                             // why messages are pending, as reported last
-  std::string settled_reason_;                             // as the delivery history had it then
+  std::string lasting_reason_;                             // as the delivery history had it then
   std::optional<protocol::DeliveryModes> reported_modes_;  // as reported last
   SteadyTime store_due_{};                                 // deadline for the daemon to store the last prompt
   std::unique_ptr<client::Link> link_;

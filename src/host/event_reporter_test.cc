@@ -60,7 +60,7 @@ TEST_F(EventReporterTest, PromptIsBeingStoredUntilAck) {
   start_reporter();
   EXPECT_FALSE(reporter->is_storing_request());
   reporter->report(delta("x"), 1);
-  EXPECT_FALSE(reporter->is_storing_request()) << "it is no request";
+  EXPECT_FALSE(reporter->is_storing_request()) << "it is not a request";
   reporter->report(permission("h-p1"), 1);
   EXPECT_TRUE(reporter->is_storing_request());
   ack_all();

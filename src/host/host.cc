@@ -67,7 +67,7 @@ class Host::Core {
                  environment.outbox,
                  link_options(options_, adapter_),
                  {pipeline_, adapter_, state_, updater_, server_, reporter_, executor_, feedback_, end_}},
-        pipeline_{{.notes = *options_.paths.outbox,
+        pipeline_{{.state_directory = *options_.paths.state_directory,
                    .intent_file = options_.paths.intent_file,
                    .inbox = options_.paths.inbox,
                    .project_root = options_.paths.project_root,
@@ -106,7 +106,7 @@ class Host::Core {
          .report_event = [this](events::Event event, WallMs at) { session_.report_event(std::move(event), at); },
          .notify_clients = [this](const std::string& event) { server_.on_event(event); },
          .on_changed = [this] { updater_.on_adapter_changed(); }});
-    if (!options_.record.spawned) report_started(options_.record.pid);
+    if (!options_.record.spawned) report_started(options_.record.host_pid);
     return {};
   }
 
@@ -152,7 +152,7 @@ class Host::Core {
   DaemonSession::OnAdmitted admission() {
     if (!options_.record.spawned) return {};
     return [this](const Result<void>& admitted) {
-      if (admitted) return report_started(options_.record.pid);
+      if (admitted) return report_started(options_.record.host_pid);
       report_started(Failure{admitted.error()});
     };
   }

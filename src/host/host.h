@@ -46,9 +46,9 @@ struct HostEnvironment {
 struct HostPaths {
   std::string workspace_socket;
   std::string project_root;
-  std::string records;          // directory of hosts/<id>.json
-  std::string socket;           // the socket to listen at
-  Directory* outbox = nullptr;  // holds the intent log; outlives the host
+  std::string records;                   // directory of hosts/<id>.json
+  std::string socket;                    // the socket to listen at
+  Directory* state_directory = nullptr;  // holds the intent log; outlives the host
   std::string intent_file;
   Directory* inbox = nullptr;  // team/<agent>/, or none; outlives the host
   /// Below project_root: where the agent finds messages too long to type, and puts messages as files.

@@ -1,8 +1,8 @@
 /// The protocol between a host or daemon and the process that starts it in the background.
 ///
 /// Environment variables carry the request, because every user of the machine can read arguments. The started process
-/// writes one line to kReadyFd, `ready PID` or `error: SENTENCE`, and closes it. A daemon that finds another one running
-/// writes `running: SENTENCE`.
+/// writes one line to kReadyFd, `ready PID` or `error: MESSAGE`, and closes it. A daemon that finds another one running
+/// writes `running: MESSAGE`.
 #pragma once
 
 #include <string_view>

@@ -20,15 +20,16 @@ std::string claude_config_of(std::string_view transcript) {
   return projects.filename() == "projects" ? projects.parent_path().string() : std::string{};
 }
 
-ObservedInbox::ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file,
+ObservedInbox::ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& state_directory, std::string file,
                              std::string session, std::function<void()> on_failed)
     : loop_{loop},
       link_{link},
       session_{std::move(session)},
       on_failed_{std::move(on_failed)},
-      pipeline_{{.notes = notes, .intent_file = std::move(file), .project_root = {}, .long_texts = {}},
-                rules_,
-                {.native = this, .composer = *this, .reports = *this, .request_update = [this] { update_soon(); }}} {
+      pipeline_{
+          {.state_directory = state_directory, .intent_file = std::move(file), .project_root = {}, .long_texts = {}},
+          rules_,
+          {.native = this, .composer = *this, .reports = *this, .request_update = [this] { update_soon(); }}} {
   if (const auto opened = pipeline_.open(); !opened)
     log::warn("cannot read the intent log of an observed agent", {{"error", opened.error().message()}});
 }

@@ -8,7 +8,7 @@
 /// Invariants: the only mode is on-idle, and only messages of the user come here (docs/security.md); Claude Code
 ///   presents them as a peer's (docs/agents.md). The intent is on disk before a text is written, and stays: neither a
 ///   crash nor a resumed session delivers a text twice.
-/// Ownership: borrows loop, link and notes, which outlive it. Threading: loop thread only.
+/// Ownership: borrows loop, link and state_directory, which outlive it. Threading: loop thread only.
 #pragma once
 
 #include <functional>
@@ -34,8 +34,8 @@ class ObservedInbox final : private host::ReceiptReporter,
                             private adapters::DeliveryTarget {
  public:
   /// `file`: of the intent log; `session`: the agent's own session id. `on_failed`: the inbox failed.
-  ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& notes, std::string file, std::string session,
-                std::function<void()> on_failed);
+  ObservedInbox(net::AsioLoop& loop, client::Link& link, Directory& state_directory, std::string file,
+                std::string session, std::function<void()> on_failed);
   ~ObservedInbox() override;
   ObservedInbox(const ObservedInbox&) = delete;
   ObservedInbox& operator=(const ObservedInbox&) = delete;

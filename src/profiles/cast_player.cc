@@ -67,7 +67,7 @@ Result<std::vector<TimedObservation>> CastPlayer::take(std::string_view line) {
   if (!whole || !(seconds >= 0 && seconds <= kMaxCast))
     return fail(
         format("line {} is not an event of an asciinema recording; expected [seconds, \"o\", \"bytes\"]", lines_));
-  if (over_) return out;
+  if (ended_) return out;
   advance_to(seconds, out);
   now_ = std::max(now_, seconds);
   const auto& kind = event->at(1).as_string();
@@ -81,15 +81,15 @@ Result<std::vector<TimedObservation>> CastPlayer::take(std::string_view line) {
     (void)screen_->take_reports();
   }
   // The screen after a full-screen agent ended is not the agent's.
-  over_ = was_alternate_ && !screen_->alternate();
+  ended_ = was_alternate_ && !screen_->alternate();
   was_alternate_ = screen_->alternate();
-  if (!over_) update(now_, out);
+  if (!ended_) update(now_, out);
   return out;
 }
 
 std::vector<TimedObservation> CastPlayer::finish() {
   std::vector<TimedObservation> out;
-  if (screen_ != nullptr && !over_) advance_to(now_ + kFinalDelay, out);
+  if (screen_ != nullptr && !ended_) advance_to(now_ + kFinalDelay, out);
   return out;
 }
 

@@ -37,7 +37,7 @@ class CastPlayer {
   std::size_t lines_ = 0;
   double now_ = 0;
   bool was_alternate_ = false;
-  bool over_ = false;  // a full-screen agent has left its screen
+  bool ended_ = false;  // a full-screen agent has left its screen
 };
 
 }  // namespace relay::profiles

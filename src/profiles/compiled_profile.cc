@@ -50,14 +50,14 @@ struct CompiledProfile::Parts {
   };
   struct Rule {
     RowKind kind;
-    CharacterStyle look;
+    CharacterStyle style;
     bool screen_reader;
     std::vector<RowKind> joins;
     Regex above, until;
 
     /// The other conditions, for a row whose text matches.
     [[nodiscard]] bool fits(const ScreenFrame& frame, std::size_t row) const {
-      return (look == CharacterStyle::Any || look == frame.rows[row].look) &&
+      return (style == CharacterStyle::Any || style == frame.rows[row].style) &&
              (!above.given() || find_above(above, frame, row) != Above::No);
     }
   };
@@ -103,7 +103,7 @@ Result<CompiledProfile> CompiledProfile::open(Profile profile) {
   auto parts = std::make_unique<Parts>();
   std::vector<std::string> patterns_of_rows;
   for (const auto& row : profile.rows) {
-    parts->rules.push_back({row.kind, row.look, row.screen_reader, row.joins, RELAY_TRY(Regex::compile(row.above)),
+    parts->rules.push_back({row.kind, row.style, row.screen_reader, row.joins, RELAY_TRY(Regex::compile(row.above)),
                             RELAY_TRY(Regex::compile(row.until))});
     patterns_of_rows.push_back(row.pattern);
   }
@@ -213,8 +213,8 @@ profiles::ScreenFindings CompiledProfile::Parts::find_in(const Lower& lower) con
     return std::all_of(lower.rows.begin() + static_cast<std::ptrdiff_t>(last) + 1, lower.rows.end(),
                        [&](const std::string& row) { return footer.matches(row); });
   };
-  if (auto& dialog = findings.permission) dialog->whole = dialog->whole && is_lowest(dialog->last);
-  if (auto& dialog = findings.question) dialog->whole = dialog->whole && is_lowest(dialog->last);
+  if (auto& dialog = findings.permission) dialog->is_complete = dialog->is_complete && is_lowest(dialog->last);
+  if (auto& dialog = findings.question) dialog->is_complete = dialog->is_complete && is_lowest(dialog->last);
   return findings;
 }
 
@@ -248,7 +248,7 @@ void CompiledProfile::Parts::read_marks(const ScreenFrame& frame, const TextRows
   // The drawn composer may be an old message that looks like one: a dialog below it counts too.
   const auto dialog_area = drawn_composer ? lower(drawn_composer->last + 1, none) : all;
   analysis.dialog_mark = any(dialog_rows, dialog_area.rows);
-  analysis.dialog_in_words =
+  analysis.dialog_mark_in_text =
       analysis.dialog_mark && !drawn_composer && !line && !any(dialog_rows, lower(top, text_rows.conversation).rows);
   if (!drawn_composer && line) {
     analysis.dialog_mark = analysis.dialog_mark || any(question_rows, std::span{&frame.rows[frame.cursor_row].text, 1});

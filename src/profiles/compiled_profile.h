@@ -27,8 +27,8 @@ struct ScreenAnalysis {
   std::vector<Paragraph> conversation = {};  // Assistant, User and Tool, from the top
   bool working_mark = false;                 // a row that is visible only while it works, or while a tool runs
   bool dialog_mark = false;
-  bool start_page = false;       // a composer, and no conversation yet
-  bool dialog_in_words = false;  // that mark is only in the agent's text, and no composer is drawn
+  bool start_page = false;           // a composer, and no conversation yet
+  bool dialog_mark_in_text = false;  // that mark is only in the agent's text, and no composer is drawn
   profiles::ScreenFindings findings = {};
 };
 
@@ -44,7 +44,7 @@ class CompiledProfile {
   [[nodiscard]] ScreenAnalysis analyze(const ScreenFrame& frame) const;
   /// True if the profile describes a composer.
   [[nodiscard]] bool has_composer() const;
-  /// Does a row show that the program takes prompts? True for a profile without such rows.
+  /// True if a row shows that the program accepts prompts, and for a profile without such rows.
   [[nodiscard]] bool is_ready(const ScreenFrame& frame) const;
   /// The state in the title; Nothing for an unknown title.
   enum class TitleState : std::uint8_t { Nothing, Idle, Working, Blocked };

@@ -54,7 +54,7 @@ void ConversationTracker::set_turn(std::vector<Paragraph> turn) {
 }
 
 /// The view shows the turn from its paragraph `from`: earlier paragraphs stay, the rest is replaced.
-void ConversationTracker::lay_over(const std::vector<Paragraph>& view, std::size_t from) {
+void ConversationTracker::merge(const std::vector<Paragraph>& view, std::size_t from) {
   std::vector<Paragraph> turn{turn_.begin(), turn_.begin() + static_cast<std::ptrdiff_t>(from)};
   for (std::size_t i = 0; i < view.size(); ++i) {
     const bool cut_off = i == 0 && from < turn_.size() && same(turn_[from], view[0], true);
@@ -73,11 +73,11 @@ void ConversationTracker::start_over(const std::vector<Paragraph>& view) {
   set_turn({view.begin() + static_cast<std::ptrdiff_t>(finished_rows), view.end()});
 }
 
-void ConversationTracker::see(const std::vector<Paragraph>& view, Turn turn) {
+void ConversationTracker::update(const std::vector<Paragraph>& view, Turn turn) {
   if (view.empty()) return;
   const auto finished_rows = known_prefix(view);
   if (finished_rows == 0 && lies_inside(view)) return;  // scrolled back
-  if (turn == Turn::Over) {  // between turns every change is a redraw, or the user's next input
+  if (turn == Turn::Ended) {  // between turns every change is a redraw, or the user's next input
     finished_.insert(finished_.end(), view.begin() + static_cast<std::ptrdiff_t>(finished_rows), view.end());
     while (finished_.size() > kMaxFinished) finished_.pop_front();
     set_turn({});
@@ -99,7 +99,7 @@ void ConversationTracker::see(const std::vector<Paragraph>& view, Turn turn) {
       const std::size_t overlap = std::min(rest.size(), turn_.size() - from);
       std::size_t run = 0;
       while (run < overlap && same(turn_[from + run], rest[run], run == 0)) ++run;
-      if (run == overlap || (run + 1 >= overlap && run > 0)) return lay_over(rest, from);
+      if (run == overlap || (run + 1 >= overlap && run > 0)) return merge(rest, from);
     }
   }
   start_over(view);

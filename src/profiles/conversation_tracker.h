@@ -1,8 +1,8 @@
 /// Reconstructs the conversation from successive screens: no text twice, none lost by scrolling.
 ///
-///     finished:  U1 A1 U2 A2          text of finished turns; final
-///     turn:   U3 A3a A3b           the current turn; parts may have scrolled off
-///     screen:    A2 U3 A3a A3b A3c    the end of `finished` is found on it, so the rest is the turn
+///     finished:  U1 A1 U2 A2                    text of finished turns; final
+///     turn:                  U3 A3a A3b         the current turn; parts may have scrolled off
+///     screen:             A2 U3 A3a A3b A3c     the end of `finished` is found on it, so the rest is the turn
 ///
 /// Paragraphs are compared by their text without blanks, so a redraw or another width changes nothing. Equal texts are
 /// the same only at the same position: the second "done" of an agent is new because it comes after the first.
@@ -21,10 +21,10 @@ class ConversationTracker {
   static constexpr std::size_t kMaxFinished = 400;
   static constexpr std::size_t kMaxTurn = 4'000;
 
-  enum class Turn : std::uint8_t { Open, Over };
+  enum class Turn : std::uint8_t { Open, Ended };
 
   /// Updates with the conversation on the screen. The turn is open from the first sign of work until `end_turn`.
-  void see(const std::vector<Paragraph>& view, Turn turn);
+  void update(const std::vector<Paragraph>& view, Turn turn);
 
   /// Ends the turn and returns its text.
   std::vector<Paragraph> end_turn();
@@ -35,7 +35,7 @@ class ConversationTracker {
  private:
   [[nodiscard]] bool lies_inside(const std::vector<Paragraph>& view) const;
   [[nodiscard]] std::size_t known_prefix(const std::vector<Paragraph>& view) const;
-  void lay_over(const std::vector<Paragraph>& view, std::size_t from);
+  void merge(const std::vector<Paragraph>& view, std::size_t from);
   void start_over(const std::vector<Paragraph>& view);
   void set_turn(std::vector<Paragraph> turn);
 

@@ -65,7 +65,7 @@ class LineMode : public ::testing::Test {
     return watcher_.estimate().state;
   }
   std::vector<std::string> commands() {
-    advance(kSettle);
+    advance(kStableTime);
     std::vector<std::string> all;
     for (const auto& seen : seen_)
       if (const auto* seen_command = std::get_if<CommandSeen>(&seen))
@@ -187,7 +187,7 @@ TEST_F(LineMode, ReportsCountsOncePerTurn) {
   write(kEnter);
   write("100 tokens\r\n");
   write(kPrompt);
-  advance(kSettle);
+  advance(kStableTime);
   write("x");
   EXPECT_EQ(count<profiles::ScreenUsage>(), 1u);
   write(kEnter);

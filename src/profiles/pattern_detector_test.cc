@@ -69,7 +69,7 @@ TEST(Detector, ReportsTheWholeTextOfADialog) {
   const auto dialog = *framed({"● Bash(git push)", "────────", " Bash command", "   make", "   and install",
                                " Do you want to proceed?", " ❯ 1. Yes", "   2. No"})
                            .permission;
-  EXPECT_TRUE(dialog.whole);
+  EXPECT_TRUE(dialog.is_complete);
   EXPECT_EQ(dialog.body, "Bash command\nmake\nand install\nDo you want to proceed?");
   EXPECT_EQ(dialog.command, "") << "the row above it is another call";
   EXPECT_TRUE(dialog.choices[0].marked);
@@ -84,9 +84,9 @@ TEST(Detector, ReadsTheCallAboveADialog) {
 }
 
 TEST(Detector, MarksADialogWithoutFirstRowAsPartial) {
-  EXPECT_FALSE(
-      framed({" Bash command", "   make", " Do you want to proceed?", " ❯ 1. Yes", "   2. No"}).permission->whole);
-  EXPECT_FALSE(found({"────────", " Do you want to proceed?", " ❯ 1. Yes", "   2. No"}).permission->whole);
+  EXPECT_FALSE(framed({" Bash command", "   make", " Do you want to proceed?", " ❯ 1. Yes", "   2. No"})
+                   .permission->is_complete);
+  EXPECT_FALSE(found({"────────", " Do you want to proceed?", " ❯ 1. Yes", "   2. No"}).permission->is_complete);
 }
 
 TEST(Detector, TakesTheLowestListAndMarksTwoAsPartial) {
@@ -94,7 +94,7 @@ TEST(Detector, TakesTheLowestListAndMarksTwoAsPartial) {
                                "› 1. Yes, proceed (y)", "  2. No, and tell Codex (esc)", "'; rm -rf ~",
                                "  1. Yes, proceed (y)", "› 2. No, and tell Codex (esc)"})
                            .permission;
-  EXPECT_FALSE(dialog.whole);
+  EXPECT_FALSE(dialog.is_complete);
   EXPECT_NE(dialog.body.find("rm -rf ~"), std::string::npos);
   ASSERT_EQ(dialog.choices.size(), 2U);
   EXPECT_TRUE(dialog.choices[1].marked);
@@ -103,7 +103,7 @@ TEST(Detector, TakesTheLowestListAndMarksTwoAsPartial) {
 TEST(Detector, MarksTwoQuestionsAsPartial) {
   EXPECT_FALSE(framed({"────────", "Do you want to proceed?", " ❯ 1. Yes", "   2. No", "Do you want to proceed?",
                        " ❯ 1. Yes", "   2. No"})
-                   .permission->whole);
+                   .permission->is_complete);
 }
 
 TEST(Detector, ReadsUsageLines) {

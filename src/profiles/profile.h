@@ -30,7 +30,7 @@ enum class CharacterStyle : std::uint8_t { Any, Bold, Dim, Plain };
 struct RowRule {
   RowKind kind = RowKind::Chrome;
   std::string pattern = {};
-  CharacterStyle look = CharacterStyle::Any;
+  CharacterStyle style = CharacterStyle::Any;
   bool screen_reader = false;       // a mode for screen readers: the mark is a word, and later rows are not indented
   std::vector<RowKind> joins = {};  // the row has no mark: it continues a block of these kinds directly above
   std::string above = {};           // a row above, with no empty row between
@@ -44,8 +44,8 @@ struct ComposerRule {
   std::string continuation = {};  // later rows; empty: every row up to `below`
   std::string above = {};         // the row above it; in line mode, any row above with no empty row between
   std::string below = {};         // the row that closes it
-  std::string placeholder = {};   // text that is no draft
-  std::string decoration = {};    // rows inside it that are no draft
+  std::string placeholder = {};   // text that is not a draft
+  std::string decoration = {};    // rows inside it that are not a draft
   bool dim_is_placeholder = true;
   bool line_mode = false;  // a line-mode program: the composer exists only while the cursor is in it
 };
@@ -61,10 +61,10 @@ struct TypingRules {
   std::uint32_t max_paste_bytes = 8'000;  // longer bodies are written to a file
 };
 
-/// How keys take a choice of a dialog.
+/// How keys select a choice of a dialog.
 enum class DialogKeys : std::uint8_t {
   None,    // the user answers dialogs
-  Cursor,  // up and down move a cursor, Enter takes the choice
+  Cursor,  // up and down move a cursor, Enter selects the choice
   Letter,  // the letter that the choice names, then Enter
 };
 
@@ -81,7 +81,7 @@ struct DialogRules {
 /// How a setup dialog is reported.
 enum class SetupKind : std::uint8_t { Question, Permission };
 
-/// A choice that is taken by a key: "Press Enter to continue".
+/// A choice that is selected by a key: "Press Enter to continue".
 struct SetupOption {
   std::string label = {};
   std::string key = {};  // by name, `Enter` or `S-Tab`
@@ -94,7 +94,7 @@ struct SetupRule {
   std::string text = {};                  // reported in place of the dialog's text, which may contain a secret
   std::string first = {};                 // its first row
   std::string choice = {};                // a row that offers a choice; the group is the label
-  std::string mark = {};                  // how such a row looks while Enter takes it
+  std::string mark = {};                  // how such a row looks while Enter selects it
   std::string below = {};                 // the rows below its choices; no other row may be there
   std::string approve = {}, deny = {};    // of a permission: the labels
   std::vector<SetupOption> options = {};  // without `choice`; neither: the user answers it on the agent's screen
@@ -125,7 +125,7 @@ struct Profile {
   std::vector<std::string> question_rows = {};  // the cursor's row while a question is open in it
   std::vector<std::string> tool_rows = {};      // the last row while a tool runs
   std::vector<std::string> start_page = {};     // rows above the composer, only while no conversation is visible
-  std::vector<std::string> ready = {};  // a row that appears once it takes prompts; its composer may appear earlier
+  std::vector<std::string> ready = {};  // a row that appears once it accepts prompts; its composer may appear earlier
   std::vector<profiles::Pattern> patterns = {};  // permission, question, usage, limit
   TypingRules typing = {};
   DialogRules dialogs = {};

@@ -236,7 +236,7 @@ class ProfileReader {
                {"joins", each([&](const TomlNode& kind) { return choice(row.joins.emplace_back(), kKinds)(kind); })},
                {"above", regex(row.above)},
                {"until", regex(row.until)},
-               {"look", choice(row.look, kStyles)}}));
+               {"look", choice(row.style, kStyles)}}));
     return row.pattern.empty() ? Result<void>{bad(node.location, "a row needs a pattern")} : Result<void>{};
   }
 

@@ -46,7 +46,7 @@ regex = '^May I (?P<command>.+)\?$'
   EXPECT_FALSE(profile->wraps);
   EXPECT_TRUE(profile->composer.line_mode);
   EXPECT_EQ(profile->question_rows.size() + profile->tool_rows.size(), 2u);
-  EXPECT_EQ(profile->rows.at(0).look, CharacterStyle::Bold);
+  EXPECT_EQ(profile->rows.at(0).style, CharacterStyle::Bold);
   EXPECT_EQ(profile->rows.at(0).joins, (std::vector{RowKind::Assistant, RowKind::User}));
   EXPECT_EQ(profile->rows.at(0).above, "^=+$");
   EXPECT_EQ(profile->rows.at(0).until, "^$");

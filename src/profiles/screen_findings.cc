@@ -266,7 +266,7 @@ ScreenFindings detect(const PatternDetector& detector, std::span<const std::stri
                                              .command = std::move(command.text),
                                              .choices = std::move(offer.choices),
                                              .body = std::move(body),
-                                             .whole = top && only && offer.only,
+                                             .is_complete = top && only && offer.only,
                                              .last = offer.last};
     }
   }
@@ -280,7 +280,7 @@ ScreenFindings detect(const PatternDetector& detector, std::span<const std::stri
                          .text = question_text(matches, *head, rows),
                          .choices = std::move(offer.choices),
                          .body = dialog_text(rows, top.value_or(head->row), std::max(offer.first, head->row + 1)),
-                         .whole = top && only && offer.only,
+                         .is_complete = top && only && offer.only,
                          .last = offer.last};
   }
   for (const auto& match : matches) {

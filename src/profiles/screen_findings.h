@@ -20,9 +20,9 @@ struct DialogChoice {
   std::string number = {};  // as drawn; empty for buttons
   std::string label = {};
   std::string key = {};  // the key in the row, `y` or `esc`; may be empty
-  bool marked = false;   // Enter would take it
+  bool marked = false;   // Enter would select it
   ChoiceMeaning meaning = ChoiceMeaning::Other;
-  std::string takes = {};  // the name of the key that takes it directly; may be empty
+  std::string shortcut_key = {};  // the name of the key that selects it without Enter; may be empty
 
   bool operator==(const DialogChoice&) const = default;
 };
@@ -33,9 +33,9 @@ struct PermissionDialog {
   std::string tool;
   std::string command;
   std::vector<DialogChoice> choices;
-  std::string body = {};  // its text above the choices, a line per row
-  bool whole = false;     // the whole dialog is visible, and nothing else there looks like a dialog or a choice
-  std::size_t last = 0;   // the row of its last choice
+  std::string body = {};     // its text above the choices, a line per row
+  bool is_complete = false;  // the whole dialog is visible, and nothing else there looks like a dialog or a choice
+  std::size_t last = 0;      // the row of its last choice
 };
 
 /// The pattern of a question for an undescribed screen; its text does not depend on the drawing.
@@ -47,7 +47,7 @@ struct QuestionDialog {
   std::string text;
   std::vector<DialogChoice> choices;
   std::string body = {};
-  bool whole = false;
+  bool is_complete = false;
   std::size_t last = 0;
 };
 

@@ -23,9 +23,9 @@ ScreenRow seen(const terminal::Row& row) {
     const auto& style = cell.style();
     if (first) {
       first = false;
-      seen.look = style.has(Attribute::Bold)  ? CharacterStyle::Bold
-                  : style.has(Attribute::Dim) ? CharacterStyle::Dim
-                                              : CharacterStyle::Plain;
+      seen.style = style.has(Attribute::Bold)  ? CharacterStyle::Bold
+                   : style.has(Attribute::Dim) ? CharacterStyle::Dim
+                                               : CharacterStyle::Plain;
       continue;
     }
     // A cursor drawn by the program is inverted on the first character of a hint; alone it is on the user's text.

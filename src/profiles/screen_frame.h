@@ -16,9 +16,9 @@ inline constexpr std::size_t kHistoryRows = 200;
 
 struct ScreenRow {
   std::string text = {};
-  CharacterStyle look = CharacterStyle::Plain;  // of the first visible character
-  bool all_dim = false;                         // every visible character behind the first column of text is faint
-  bool soft = false;                            // the terminal wrapped here: the row continues in the next one
+  CharacterStyle style = CharacterStyle::Plain;  // of the first visible character
+  bool all_dim = false;                          // every visible character behind the first column of text is faint
+  bool soft = false;                             // the terminal wrapped here: the row continues in the next one
 
   [[nodiscard]] bool blank() const { return text.find_first_not_of(' ') == std::string::npos; }
 };

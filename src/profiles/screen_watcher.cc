@@ -17,7 +17,8 @@ bool is_partial_frame(const terminal::Modes& modes, bool line_mode) {
 
 bool is_blank(const ScreenFrame& frame) { return std::ranges::all_of(frame.rows, &ScreenRow::blank); }
 
-constexpr std::string_view kSilentWithoutPrompt = "the agent is silent without a prompt, and may show a question";
+constexpr std::string_view kSilentWithoutPrompt =
+    "the agent has had no output and shows no prompt; it may show a question";
 
 /// The text of the screen, for a user who is not attached.
 profiles::QuestionDialog screen_question(const ScreenFrame& frame, std::string_view text) {
@@ -39,41 +40,41 @@ ScreenWatcher::ScreenWatcher(const CompiledProfile& compiled, commands::GrammarO
 }
 
 std::optional<SteadyTime> ScreenWatcher::next_update_at() const {
-  auto soonest = settled_at();
+  auto soonest = turn_ends_at();
   for (const auto& each : {idle_timeout_at(), unknown_screen_due_at(), started_at(), frame_ends_})
     if (each) soonest = soonest ? std::min(*soonest, *each) : *each;
   return soonest;
 }
 
 /// When the turn ends, if nothing changes any more.
-std::optional<SteadyTime> ScreenWatcher::settled_at() const {
+std::optional<SteadyTime> ScreenWatcher::turn_ends_at() const {
   if (!turn_open_ || !is_idle_or_typing(estimate_.state)) return std::nullopt;
-  return stable_since_ + kSettle;
+  return stable_since_ + kStableTime;
 }
 
-/// When a presumed worker exceeds the idle timeout.
+/// When a program that is presumed to be working exceeds the idle timeout.
 std::optional<SteadyTime> ScreenWatcher::idle_timeout_at() const {
   return estimate_.presumed ? std::optional{drawn_at_ + kIdleTimeout} : std::nullopt;
 }
 
-/// When an undescribed screen was unchanged for too long, or changed long enough ago to be read again.
+/// When an undescribed screen is reported, or read again after a change.
 std::optional<SteadyTime> ScreenWatcher::unknown_screen_due_at() const {
   if (!unknown_since_ || (unknown_screen_ && drawn_at_ <= unknown_screen_read_at_)) return std::nullopt;
   const auto still = std::max(drawn_at_, *unknown_since_) + kUnknownScreenDelay;
   return unknown_screen_ ? still : std::min(still, *unknown_since_ + kMaxUnknownScreen);
 }
 
-/// When a composer was visible long enough for the program to count as started.
+/// When the program counts as started because its composer has been visible for kReadyTimeout.
 std::optional<SteadyTime> ScreenWatcher::started_at() const {
   if (ready_ || !composer_since_) return std::nullopt;
-  return *composer_since_ + kStart;
+  return *composer_since_ + kReadyTimeout;
 }
 
-/// A program may draw its composer before it takes prompts.
+/// A program may draw its composer before it accepts prompts.
 void ScreenWatcher::update_readiness(const ScreenFrame& frame, StateEstimate& estimate, SteadyTime now) {
   if (ready_ || !analysis_.composer) return;
   if (!composer_since_) composer_since_ = now;
-  ready_ = estimate.state == State::Working || now >= *composer_since_ + kStart || profile_.is_ready(frame);
+  ready_ = estimate.state == State::Working || now >= *composer_since_ + kReadyTimeout || profile_.is_ready(frame);
   if (!ready_ && estimate.state == State::Idle) StateClassifier::mark_not_ready(estimate);
 }
 
@@ -102,7 +103,7 @@ void ScreenWatcher::update_unknown_screen(const ScreenFrame& frame, StateEstimat
   }
   if (!unknown_since_) unknown_since_ = now;
   if (const auto due = unknown_screen_due_at(); due && now >= *due) {
-    unknown_screen_ = screen_question(frame, kNotUnderstood);
+    unknown_screen_ = screen_question(frame, kUnrecognizedScreen);
     unknown_screen_read_at_ = now;
   }
   if (!unknown_screen_) return;
@@ -119,7 +120,7 @@ std::vector<Observation> ScreenWatcher::finish() {
 std::vector<Observation> ScreenWatcher::update(const terminal::Screen& screen, SteadyTime now) {
   std::vector<Observation> out;
   // A turn that settled before this update ends, even if the update changes the screen.
-  if (const auto due = settled_at(); due && now >= *due) extract_turn(out);
+  if (const auto due = turn_ends_at(); due && now >= *due) extract_turn(out);
   if (const auto due = idle_timeout_at(); due && now >= *due) {
     StateClassifier::mark_silent(estimate_);
     analysis_.findings.question = screen_question(read_frame(screen), kSilentWithoutPrompt);
@@ -162,8 +163,8 @@ std::vector<Observation> ScreenWatcher::update(const terminal::Screen& screen, S
     idle_after_turn_ = is_idle_or_typing(estimate.state);
   // A dialog hides or moves the conversation; the rows under it are visible again when it closes.
   if (estimate.state != State::Blocked && estimate.state != State::Unknown)
-    conversation_.see(analysis_.conversation,
-                      turn_open_ ? ConversationTracker::Turn::Open : ConversationTracker::Turn::Over);
+    conversation_.update(analysis_.conversation,
+                         turn_open_ ? ConversationTracker::Turn::Open : ConversationTracker::Turn::Ended);
   if (estimate.state != estimate_.state || conversation_.revision() != conversation_revision_) stable_since_ = now;
   conversation_revision_ = conversation_.revision();
   const bool changed = estimate.state != estimate_.state;

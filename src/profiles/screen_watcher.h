@@ -1,6 +1,6 @@
 /// Watches one agent's screen: reports changes of its state, dialogs, and commands once its turn is over.
 ///
-/// Time and screen are arguments. No command is taken from an incomplete frame, from an open turn, or from rows that
+/// Time and screen are arguments. No command is extracted from an incomplete frame, from an open turn, or from rows that
 /// are not the agent's text.
 #pragma once
 
@@ -17,14 +17,13 @@
 namespace relay::profiles {
 
 inline constexpr Millis kMinUpdateInterval{10};  // a flood of output needs no more updates
-inline constexpr Millis kMaxFrame{2'000};        // a program that is in a frame for so long has not ended it
-inline constexpr Millis kSettle{600};            // an idle screen unchanged for so long has ended its turn
-inline constexpr Millis kVanished{1'000};  // a composer missing for so long is covered; an ending agent exits sooner
-inline constexpr Millis kUnknownScreenDelay{8'000};  // an undescribed screen unchanged for so long needs the user
-inline constexpr Millis kMaxUnknownScreen{30'000};   // and so does one that is visible for so long, even if it changes
-inline constexpr Millis kStart{5'000};  // a composer visible for so long is usable, whether `ready` was seen or not
-inline constexpr Millis kIdleTimeout{
-    10'000};  // a line-mode program silent for so long without its prompt may show a question
+inline constexpr Millis kMaxFrame{2'000};        // after which a frame that has not ended counts as complete
+inline constexpr Millis kStableTime{600};        // after which an unchanged idle screen ends the turn
+inline constexpr Millis kVanished{1'000};  // after which a missing composer is covered; an ending agent exits sooner
+inline constexpr Millis kUnknownScreenDelay{8'000};  // after which an unchanged, undescribed screen needs the user
+inline constexpr Millis kMaxUnknownScreen{30'000};   // after which one that changes does, too
+inline constexpr Millis kReadyTimeout{5'000};        // after which a visible composer is usable, even without `ready`
+inline constexpr Millis kIdleTimeout{10'000};        // after which a silent line-mode program may show a question
 
 struct StateChanged {
   StateEstimate estimate;
@@ -49,7 +48,7 @@ class ScreenWatcher {
   [[nodiscard]] bool mid_frame() const { return frame_ends_.has_value(); }
   /// When an unknown screen first replaced the composer; none while the composer is visible.
   [[nodiscard]] std::optional<SteadyTime> covered_since() const { return covered_since_; }
-  /// The program has not taken prompts yet. Unknown for a profile without a composer.
+  /// The program has not accepted prompts yet. Unknown for a profile without a composer.
   [[nodiscard]] bool is_starting() const { return profile_.has_composer() && !ready_; }
   [[nodiscard]] const StateEstimate& estimate() const { return estimate_; }
   [[nodiscard]] const ScreenAnalysis& analysis() const { return analysis_; }
@@ -65,7 +64,7 @@ class ScreenWatcher {
     bool operator==(const ScreenKey&) const = default;
   };
 
-  [[nodiscard]] std::optional<SteadyTime> settled_at() const;
+  [[nodiscard]] std::optional<SteadyTime> turn_ends_at() const;
   [[nodiscard]] std::optional<SteadyTime> idle_timeout_at() const;
   [[nodiscard]] std::optional<SteadyTime> unknown_screen_due_at() const;
   [[nodiscard]] std::optional<SteadyTime> started_at() const;
@@ -92,7 +91,7 @@ class ScreenWatcher {
   std::optional<profiles::QuestionDialog> unknown_screen_;  // reported after some time, with this text
   SteadyTime unknown_screen_read_at_{};
   std::optional<SteadyTime> composer_since_;  // when the first composer appeared
-  bool ready_ = false;                        // the program takes prompts
+  bool ready_ = false;                        // the program accepts prompts
   std::optional<SteadyTime> frame_ends_;      // mid_frame(): the latest end of the frame
   bool turn_open_ = false;                    // it has worked since its last turn ended
   bool idle_after_turn_ = false;              // and is idle since

@@ -102,8 +102,8 @@ TEST_F(WatcherTest, ReportsWhenAnUnknownScreenAppeared) {
 
 TEST(Blockers, NameOnlyRecognizedDialogs) {
   EXPECT_EQ(reason_of(Blocker::Dialog), "a dialog is open");
-  EXPECT_EQ(reason_of(Blocker::UnknownScreen), "the screen is not understood");
-  EXPECT_EQ(reason_of(Blocker::Silent), "it is silent without a prompt");
+  EXPECT_EQ(reason_of(Blocker::UnknownScreen), "the screen is not recognized");
+  EXPECT_EQ(reason_of(Blocker::Silent), "it has had no output and shows no prompt");
 }
 
 /// Gemini CLI draws its composer before it is initialized, its header afterwards.
@@ -142,8 +142,8 @@ TEST_F(StartingTest, IsNotStartingOnAnUnknownScreenAfterReady) {
 
 TEST_F(StartingTest, HiddenHeaderOnlyDelaysTheStart) {
   EXPECT_EQ(draw_at(1s, ""), State::Unknown);
-  ASSERT_EQ(watcher.next_update_at(), SteadyTime{1s + kStart});
-  (void)watcher.update(screen, SteadyTime{1s + kStart});
+  ASSERT_EQ(watcher.next_update_at(), SteadyTime{1s + kReadyTimeout});
+  (void)watcher.update(screen, SteadyTime{1s + kReadyTimeout});
   EXPECT_EQ(watcher.estimate().state, State::Idle);
 }
 
@@ -187,12 +187,12 @@ TEST_F(WatcherTest, BlocksOnAnUndescribedScreen) {
   ASSERT_EQ(watcher.next_update_at(), SteadyTime{1s + kUnknownScreenDelay});
   const auto observations = watcher.update(screen, SteadyTime{1s + kUnknownScreenDelay});
   EXPECT_EQ(watcher.estimate().state, State::Blocked);
-  EXPECT_EQ(watcher.estimate().evidence.back().detail, kNotUnderstood);
+  EXPECT_EQ(watcher.estimate().evidence.back().detail, kUnrecognizedScreen);
   ASSERT_EQ(observations.size(), 2u);
   const auto* dialog = std::get_if<profiles::QuestionDialog>(&observations[1]);
   ASSERT_NE(dialog, nullptr);
   EXPECT_EQ(dialog->body, "A question of a release to come\n> Accept   Refuse");
-  EXPECT_FALSE(dialog->whole) << "it must not be answered by keys";
+  EXPECT_FALSE(dialog->is_complete) << "it must not be answered by keys";
   draw(20s, "Another question\r\n");
   EXPECT_EQ(watcher.estimate().state, State::Blocked);
   draw(21s, "\x1b]0;✳ idle\x07● Hello." + composer);

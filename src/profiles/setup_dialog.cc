@@ -56,7 +56,7 @@ std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog
     for (const auto& [label, key] : dialog.rule.options) {
       offer.choices.push_back(choice_of(dialog, label));
       offer.choices.back().number = std::to_string(offer.choices.size());
-      offer.choices.back().takes = key;
+      offer.choices.back().shortcut_key = key;
     }
   }
   const auto rest = rows.subspan(offer.end);
@@ -64,7 +64,7 @@ std::optional<SetupDialogs::Offer> SetupDialogs::offer_of(const Compiled& dialog
     return std::nullopt;
   const bool closed = !dialog.below.given() || std::ranges::any_of(rest, is_below);
   const bool marked = std::ranges::count_if(offer.choices, &profiles::DialogChoice::marked) == 1;
-  offer.whole = closed && !offer.choices.empty() && (marked || !dialog.choice.given());
+  offer.is_complete = closed && !offer.choices.empty() && (marked || !dialog.choice.given());
   return offer;
 }
 
@@ -83,14 +83,14 @@ std::optional<profiles::ScreenFindings> SetupDialogs::find(const Compiled& dialo
                                                      .command = {},
                                                      .choices = std::move(offer->choices),
                                                      .body = std::move(body),
-                                                     .whole = offer->whole,
+                                                     .is_complete = offer->is_complete,
                                                      .last = last};
   } else {
     findings.question = profiles::QuestionDialog{.row = top,
                                                  .pattern = dialog.rule.name,
                                                  .text = dialog.rule.text.empty() ? body : dialog.rule.text,
                                                  .choices = std::move(offer->choices),
-                                                 .whole = offer->whole,
+                                                 .is_complete = offer->is_complete,
                                                  .last = last};
     findings.question->body = findings.question->text;
   }

@@ -3,7 +3,7 @@
 ///
 /// The profile describes each exactly (`[[setup]]`), because its choices have no common form: a list without numbers, a
 /// single key. A dialog counts only while it is the lowest thing on the screen; one above other rows is closed.
-/// Invariants: a finding is whole only if its first row, its choices with one mark (or its keys) and its last row are
+/// Invariants: a finding is complete only if its first row, its choices with one mark (or its keys) and its last row are
 ///   visible.
 /// Threading: constant after construction.
 #pragma once
@@ -38,7 +38,7 @@ class SetupDialogs {
   struct Offer {
     std::vector<profiles::DialogChoice> choices = {};
     std::size_t first = 0, end = 0;
-    bool whole = false;
+    bool is_complete = false;
   };
   static std::optional<Offer> offer_of(const Compiled& dialog, std::span<const ScreenRow> rows, std::size_t from);
   static profiles::DialogChoice choice_of(const Compiled& dialog, std::string label);

@@ -55,8 +55,8 @@ std::string_view name_of(State state) {
 std::string_view reason_of(Blocker blocker) {
   switch (blocker) {
     case Blocker::Dialog: return "a dialog is open";
-    case Blocker::UnknownScreen: return "the screen is not understood";
-    case Blocker::Silent: return "it is silent without a prompt";
+    case Blocker::UnknownScreen: return "the screen is not recognized";
+    case Blocker::Silent: return "it has had no output and shows no prompt";
   }
   return "";
 }
@@ -74,17 +74,17 @@ StateEstimate StateClassifier::classify(const ScreenFrame& frame, const ScreenAn
                  format("{}{}", name_of(state), frame.status.state == ProgramState::Error ? ", after an error" : ""));
   if (const State state = state_from(profile_.title_state(frame.title)); state != State::Unknown)
     add_evidence("title", state, format("{} (\"{}\")", name_of(state), frame.title));
-  if (analysis.working_mark) add_evidence("screen", State::Working, "a mark of work is drawn");
+  if (analysis.working_mark) add_evidence("screen", State::Working, "a working indicator is on the screen");
   const auto& composer = analysis.composer;
   const bool has_dialog = analysis.findings.permission || analysis.findings.question;
   // Dialogs in the agent's text do not count: while a frame is drawn they may be visible without the composer.
-  estimate.vanished = was_ready_ && analysis.dialog_in_words && !has_dialog && !blocked && !working;
+  estimate.vanished = was_ready_ && analysis.dialog_mark_in_text && !has_dialog && !blocked && !working;
   if (analysis.dialog_mark || has_dialog) add_evidence("screen", State::Blocked, dialog_detail(analysis.findings));
   if (composer) {
     was_ready_ = true;
-    estimate.evidence.push_back({"composer", !composer->focused         ? "seen, the cursor is elsewhere"
+    estimate.evidence.push_back({"composer", !composer->focused         ? "visible, the cursor is elsewhere"
                                              : !composer->draft.empty() ? "holds a draft"
-                                                                        : "empty and in focus"});
+                                                                        : "empty and focused"});
   } else if (was_ready_ && !working && !blocked && profile_.profile().composer.line_mode && !reads_keys(frame)) {
     add_evidence("composer", State::Working, "the prompt disappeared and no keys are read: a line was sent");
     estimate.presumed = true;
@@ -93,7 +93,7 @@ StateEstimate StateClassifier::classify(const ScreenFrame& frame, const ScreenAn
     estimate.blocker = Blocker::UnknownScreen;
     estimate.vanished = !profile_.profile().composer.line_mode;  // such a program removes its prompt with every line
   } else {
-    estimate.evidence.push_back({"composer", "not seen"});
+    estimate.evidence.push_back({"composer", "not visible"});
   }
   if (blocked)
     estimate.state = State::Blocked;
@@ -110,13 +110,13 @@ void StateClassifier::mark_silent(StateEstimate& estimate) {
   estimate.state = State::Blocked;
   estimate.blocker = Blocker::Silent;
   estimate.presumed = false;
-  estimate.evidence.push_back({"composer", "silent without a prompt: an unknown dialog may be open"});
+  estimate.evidence.push_back({"composer", "no output and no prompt: an unknown dialog may be open"});
 }
 
 void StateClassifier::mark_unknown_screen(StateEstimate& estimate) {
   estimate.state = State::Blocked;
   estimate.blocker = Blocker::UnknownScreen;
-  estimate.evidence.push_back({"screen", std::string{kNotUnderstood}});
+  estimate.evidence.push_back({"screen", std::string{kUnrecognizedScreen}});
 }
 
 void StateClassifier::mark_not_ready(StateEstimate& estimate) {

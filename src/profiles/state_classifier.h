@@ -1,9 +1,9 @@
 /// Classifies what an agent is doing, with the evidence.
 ///
-/// There are several sources: the program's own status, its title, its screen. Blocked wins over working, working over
-///   idle: any source that forbids typing is believed. A screen without the composer, once one was seen, is an unknown
-///   dialog and counts as blocked, never as idle. A line-mode program has no prompt while it works either: when it
-///   reads no keys, it is presumed to work until it is silent for too long.
+/// Sources: the program's own status, its title, its screen. Precedence: blocked, working, idle. One source that forbids
+///   typing is enough. A screen without the composer, once one has been seen, is an unknown dialog and counts as blocked,
+///   never as idle. A line-mode program has no prompt while it works either: when it reads no keys, it is presumed to be
+///   working until kIdleTimeout.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ enum class State : std::uint8_t {
 };
 std::string_view name_of(State state);
 
-inline constexpr std::string_view kNotUnderstood = "the agent shows a screen that is not understood";
+inline constexpr std::string_view kUnrecognizedScreen = "the agent shows an unrecognized screen";
 
 /// Why an agent counts as blocked.
 enum class Blocker : std::uint8_t {
   Dialog,         // the program reports one, or one is recognized
   UnknownScreen,  // no composer is drawn, and the screen is unknown
-  Silent,         // nothing is drawn, and there was no output for long
+  Silent,         // no prompt is drawn, and there was no output for kIdleTimeout
 };
 
 /// For users: why nothing is typed to a blocked agent. Mentions a dialog only where one is recognized.
@@ -56,11 +56,11 @@ class StateClassifier {
   StateEstimate classify(const ScreenFrame& frame, const ScreenAnalysis& analysis);
   /// A composer was seen once.
   [[nodiscard]] bool was_ready() const { return was_ready_; }
-  /// A presumed worker had no output for long: it may show a question.
+  /// An agent presumed to be working has had no output for a long time: it may show a question.
   static void mark_silent(StateEstimate& estimate);
-  /// A screen is visible for long and no composer was ever seen: it needs the user.
+  /// A screen has been visible for a long time and no composer was ever seen: it needs the user.
   static void mark_unknown_screen(StateEstimate& estimate);
-  /// The composer is drawn, and the program does not take prompts yet.
+  /// The composer is drawn, and the program does not accept prompts yet.
   static void mark_not_ready(StateEstimate& estimate);
 
  private:

@@ -248,7 +248,7 @@ TEST_F(DeliveryTiming, TextIsErasedAndInDoubtAfterTwoSwallowedEnters) {
   auto& bob = start("Bob", {"--swallow-enter", "2"});
   const auto id = send("Bob", "these are words");
   EXPECT_TRUE(reaches_state(id, "in_doubt")) << trace_of(id).history;
-  EXPECT_TRUE(trace_of(id).contains("Enter was not taken, and its text was erased")) << trace_of(id).history;
+  EXPECT_TRUE(trace_of(id).contains("Enter had no effect, and its text was erased")) << trace_of(id).history;
   EXPECT_EQ(typed("Bob", '\r'), 2u);
   bob.type("my own\r");
   EXPECT_TRUE(receives("Bob", "my own"));

@@ -346,7 +346,7 @@ TEST_F(Native, MessagesAreTypedWithoutInboxAndReasonIsShown) {
   start_claude({"--no-inbox"});
   const auto id = send("Bob", "hello");
   ASSERT_TRUE(reaches_state(id, "delivered")) << trace_of(id).history;
-  EXPECT_TRUE(trace_of(id).contains("its inbox took nothing")) << trace_of(id).history;
+  EXPECT_TRUE(trace_of(id).contains("its inbox rejected it")) << trace_of(id).history;
   EXPECT_EQ(submitted("Bob"), Texts{delivered_line(id, "hello")});
   const auto explained = box.ok_json({"explain", "Bob"});
   const auto* failed = array_member(explained, "failedInterfaces");

@@ -113,7 +113,7 @@ TEST_F(ScreenPrompts, ReasonUnsupportedByDialogIsRefused) {
   (void)open_prompt();
   const auto refused = box.run({"deny", "Bob", "--message", "use the staging server"});
   EXPECT_EQ(refused.code, 5);
-  EXPECT_NE(refused.err.find("Bob's dialog takes no message"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("Bob's dialog accepts no message"), std::string::npos) << refused.err;
   EXPECT_TRUE(answers().empty()) << "nothing was answered";
   box.ok({"deny", "Bob"});
 }
@@ -238,7 +238,7 @@ TEST_F(FirstRun, DialogRunsNotifyCommand) {
   script_start_dialog("A question of a later release");
   (void)start("Carol");
   ASSERT_TRUE(until([&] { return lines().size() >= 2; })) << "its text has several lines";
-  EXPECT_TRUE(lines()[1].starts_with("Carol question ")) << "also of an unknown screen: " << lines()[1];
+  EXPECT_TRUE(lines()[1].starts_with("Carol question ")) << "including an unknown screen: " << lines()[1];
 }
 
 TEST_F(FirstRun, AgentWithoutOutputIsStarting) {
@@ -282,7 +282,7 @@ TEST_F(FirstRun, UnknownScreenIsReportedAndNotTypedInto) {
   script_start_dialog("A question of a later release");
   (void)start("Bob");
   const auto question = open_prompt("questions");
-  EXPECT_TRUE(member(question, "question").starts_with("the agent shows a screen that is not understood:\n"));
+  EXPECT_TRUE(member(question, "question").starts_with("the agent shows an unrecognized screen:\n"));
   EXPECT_NE(member(question, "question").find("A question of a later release"), std::string::npos);
   EXPECT_FALSE(bool_member(question, "canAnswer").value_or(true));
   EXPECT_EQ(box.ok({"wait", "Bob", "--until", "blocked", "--timeout", "20s"}), "Bob is blocked\n");
@@ -290,7 +290,7 @@ TEST_F(FirstRun, UnknownScreenIsReportedAndNotTypedInto) {
   EXPECT_NE(box.ok({"explain", "Bob"}).find("agent-relay attach Bob"), std::string::npos);
   const auto message_id = send("Bob", "hello");
   EXPECT_NE(box.run({"answer", "Bob", "No"}).code, 0);
-  EXPECT_TRUE(is_pending_because(message_id, "the screen is not understood"));
+  EXPECT_TRUE(is_pending_because(message_id, "the screen is not recognized"));
   EXPECT_EQ(typed("Bob", 'h'), 0u);
   EXPECT_TRUE(answers().empty());
 }

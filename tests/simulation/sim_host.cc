@@ -149,7 +149,7 @@ host::HostOptions SimHost::make_options(Process& process) {
   options.paths.project_root = directory_;
   options.paths.records = directory_;
   options.paths.socket = socket_path();
-  options.paths.outbox = &disk_;
+  options.paths.state_directory = &disk_;
   options.paths.intent_file = "intent";
   options.paths.long_texts = {"messages"};
   options.paths.outgoing = {"outbox"};

@@ -20,7 +20,7 @@ ApiError no_host(std::string_view name) {
 /// Only agents that the daemon started take input and stop requests.
 ApiError not_spawned_error(const host::HostRecord& host) {
   return conflict("UNSUPPORTED", format("{} was not started by the daemon (pid {}); use the terminal where it runs",
-                                        host.name, host.pid));
+                                        host.name, host.host_pid));
 }
 
 /// True when the daemon started the agent; otherwise responds with the error.

@@ -28,7 +28,7 @@ class ScriptedHost final : private net::StreamListener {
                       .value()},
         record_{host::RecordFile::write(directory, {.id = "h-" + agent,
                                                     .name = agent,
-                                                    .pid = ::getpid(),
+                                                    .host_pid = ::getpid(),
                                                     .agent_pid = ::getpid(),
                                                     .cli = "claude",
                                                     .socket = directory + "/" + agent + ".sock"})

@@ -121,7 +121,7 @@ Result<HostSetup> prepare_host(const Context& context, HostRequest request, net:
   paths.records = context.project.hosts;
   paths.socket =
       RELAY_TRY(config::socket_to_listen(config::host_socket_paths(context.project, context.home, record.id)));
-  paths.outbox = setup.outbox.directory.get();
+  paths.state_directory = setup.outbox.directory.get();
   paths.intent_file = setup.outbox.file + ".intent";
   paths.inbox = setup.inbox.get();
   paths.long_texts = paths.outgoing = folder;

@@ -45,8 +45,9 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(
       find_host(context, invocation.argument(0), {.done = "released", .instead = "stop it where it runs"}));
   if (!record.detached && !record.headless)
-    return report_error(relay::format("{} runs in its own terminal (pid {}); exit it there", record.name, record.pid),
-                        ExitCode::Refused);
+    return report_error(
+        relay::format("{} runs in its own terminal (pid {}); exit it there", record.name, record.host_pid),
+        ExitCode::Refused);
   auto host = RELAY_CLI_TRY(HostConnection::open(record));
   json::object request = {{"method", "release"}, {"by", context.environment("AGENT_RELAY_NAME").value_or("human")}};
   const auto reason = invocation.value("--reason").value_or("");

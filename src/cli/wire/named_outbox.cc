@@ -24,7 +24,7 @@ std::string outbox_file(const std::string& name) { return config::file_name_of(n
 std::string in_use_error(const Context& context, const std::string& name, pid_t holder) {
   const auto pid = holder == 0 ? std::string{} : relay::format(" (pid {})", holder);
   const auto host = host::find_host(context.project.hosts, name);
-  if (!host || host->pid != holder || host->headless)
+  if (!host || host->host_pid != holder || host->headless)
     return relay::format(
         "the name {} is in use by another program here{}; stop that one, or choose another with --name", name, pid);
   const bool in_tmux = host->detached && !host->spawned;

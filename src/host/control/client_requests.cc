@@ -105,7 +105,7 @@ void ClientRequests::answer_prompt(const AnswerPrompt& request, OnDone done) {
   if (request.reply.decision == adapters::PromptAnswer::Decision::Deny && !request.reply.message.empty())
     return done(
         fail(protocol::NackCode::Unsupported,
-             format("{0}'s dialog takes no message, and nothing was answered; deny it without one, and send the "
+             format("{0}'s dialog accepts no message, and nothing was answered; deny it without one, and send the "
                     "reason with: agent-relay send {0} TEXT",
                     parts_.record.name)));
   parts_.updater.update();

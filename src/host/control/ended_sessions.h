@@ -16,7 +16,7 @@ namespace relay::host {
 /// `directory` is that of the hosts' records.
 Result<void> write_ended_session(const std::string& directory, const protocol::EndedSession& ended);
 
-/// The oldest kMaxEndedSessions; the next call finds more. A file that cannot be read is logged and left; one that is no
+/// The oldest kMaxEndedSessions; the next call finds more. A file that cannot be read is logged and left; one that is not a
 /// record is logged and removed.
 inline constexpr std::size_t kMaxEndedSessions = 1'000;
 std::vector<protocol::EndedSession> ended_sessions(const std::string& directory);

@@ -52,9 +52,9 @@ void set_processes(HostRecord& record, pid_t host, pid_t agent) {
     const auto process = pty::find_process(pid);
     return process ? process->id.start : 0;
   };
-  record.pid = host;
+  record.host_pid = host;
   record.agent_pid = agent;
-  record.start = start_of(host);
+  record.host_start = start_of(host);
   record.agent_start = start_of(agent);
   record.boot_id = pty::boot_id();
 }
@@ -63,9 +63,9 @@ void write_record(text::JsonWriter& out, const HostRecord& record) {
   out.field("id", record.id)
       .field("name", record.name)
       .field("pid", record.agent_pid)
-      .field("hostPid", record.pid)
+      .field("hostPid", record.host_pid)
       .field("start", record.agent_start)
-      .field("hostStart", record.start)
+      .field("hostStart", record.host_start)
       .optional("bootId", record.boot_id)
       .field("cli", record.cli)
       .field("profile", record.profile)
@@ -90,9 +90,9 @@ Result<HostRecord> parse_record(std::string_view text) {
   HostRecord record;
   record.id = string("id");
   record.name = string("name");
-  record.pid = static_cast<pid_t>(number("hostPid"));
+  record.host_pid = static_cast<pid_t>(number("hostPid"));
   record.agent_pid = static_cast<pid_t>(number("pid"));
-  record.start = static_cast<std::uint64_t>(number("hostStart"));
+  record.host_start = static_cast<std::uint64_t>(number("hostStart"));
   record.agent_start = static_cast<std::uint64_t>(number("start"));
   record.boot_id = string("bootId");
   record.cli = string("cli");

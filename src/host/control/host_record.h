@@ -21,11 +21,11 @@ namespace relay::host {
 struct HostRecord {
   std::string id = {};
   std::string name = {};  // of the agent
-  pid_t pid = 0;          // of the host
+  pid_t host_pid = 0;
   pid_t agent_pid = 0;
   /// When those processes started (pty::ProcessId), and in which boot: the record of a killed host stays, and the kernel
   /// reuses pids. 0 and empty: unknown.
-  std::uint64_t start = 0;
+  std::uint64_t host_start = 0;
   std::uint64_t agent_start = 0;
   std::string boot_id = {};
   std::string cli = {};

@@ -18,9 +18,9 @@ struct HostRecordTest : ::testing::Test {
   HostRecord record(const std::string& id, const std::string& name, WallMs started = 0) {
     return {.id = id,
             .name = name,
-            .pid = 12,
+            .host_pid = 12,
             .agent_pid = 13,
-            .start = 1'000'000'000'000,
+            .host_start = 1'000'000'000'000,
             .agent_start = 15,
             .boot_id = pty::boot_id(),
             .cli = "claude",
@@ -43,7 +43,7 @@ TEST_F(HostRecordTest, RecordIsReadAsWritten) {
   ASSERT_TRUE(read);
   EXPECT_EQ(read->name, "Bob");
   EXPECT_EQ(read->agent_pid, 13);
-  EXPECT_EQ(read->start, 1'000'000'000'000U);
+  EXPECT_EQ(read->host_start, 1'000'000'000'000U);
   EXPECT_EQ(read->agent_start, 15U);
   EXPECT_TRUE(is_of_this_boot(*read));
   EXPECT_EQ(read->started_at, 7);

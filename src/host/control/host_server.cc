@@ -19,7 +19,7 @@ bool needs_user(const RequestParams& request) {
          std::holds_alternative<AnswerPrompt>(request) || std::holds_alternative<ReleaseAgent>(request);
 }
 
-/// Hooks and fetches act for the agent: messages they take count as seen by the model.
+/// Hooks and fetches act for the agent: fetched messages count as seen by the model.
 bool needs_own_agent(const RequestParams& request) {
   if (const auto* fetch = std::get_if<FetchMessages>(&request)) return fetch->take;
   return std::holds_alternative<HookCall>(request);
@@ -38,7 +38,7 @@ std::string rejection_reason(const RequestParams& request, const protocol::PeerO
   if (needs_user(request))
     return format("only the user may type here, answer or end {}, and {}", agent, describe_origin(origin));
   if (needs_own_agent(request) && (!origin.is_agent() || origin.agent != agent))
-    return format("only {} itself and the user may take its messages and call its hooks, and {}", agent,
+    return format("only {} itself and the user may fetch its messages and call its hooks, and {}", agent,
                   describe_origin(origin));
   return {};
 }

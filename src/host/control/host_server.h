@@ -36,7 +36,7 @@
 namespace relay::host {
 
 inline constexpr std::size_t kMaxClients = 256;
-inline constexpr std::size_t kMaxAttached = 64;  // attached
+inline constexpr std::size_t kMaxAttached = 64;  // of kMaxClients
 inline constexpr std::size_t kMaxClientBacklogBytes = 1 << 20;
 
 /// Executes the requests.
@@ -61,7 +61,7 @@ class HostService {
   virtual void client_resize(pty::WindowSize size) = 0;
   virtual void client_release(const ReleaseAgent& request) = 0;
 
-  /// A hook call, which waits for `reply`; `hook_disconnected` when it disconnects before.
+  /// A hook call. `reply` is called once with its response; `hook_disconnected` when it disconnects before.
   virtual void hook_called(const hooks::HookEvent& event, std::uint64_t call, adapters::Adapter::HookReply reply) = 0;
   virtual void hook_disconnected(std::uint64_t call) = 0;
   virtual void fetch_messages(const FetchMessages& request, text::JsonWriter& answer) = 0;

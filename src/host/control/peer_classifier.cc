@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kNanos = 1'000'000'000;
 /// A directory that changed this recently may change again under the same time stamp.
-constexpr std::int64_t kSettled = kNanos / 10;
+constexpr std::int64_t kTimestampGranularity = kNanos / 10;
 
 std::int64_t nanos(const timespec& time) { return time.tv_sec * kNanos + time.tv_nsec; }
 
@@ -114,11 +114,12 @@ void PeerClassifier::refresh(const std::string& directory, Recorded& recorded) {
     if (!is_of_this_boot(record)) continue;
     if (record.agent_pid > 1)
       recorded.agents.push_back({record.agent_pid, record.name, record.agent_start, record.socket});
-    if (record.pid > 1) recorded.agents.push_back({record.pid, record.name, record.start, record.socket});
+    if (record.host_pid > 1)
+      recorded.agents.push_back({record.host_pid, record.name, record.host_start, record.socket});
   }
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  recorded.read_at = nanos(now) - changed_at > kSettled ? changed_at : -1;
+  recorded.read_at = nanos(now) - changed_at > kTimestampGranularity ? changed_at : -1;
 }
 
 }  // namespace relay::host

@@ -103,7 +103,8 @@ TEST_F(PeerClassifierTest, ProcessBelowRecordedHostIsItsAgent) {
   const WaitingChild host{true};
   EXPECT_EQ(classifier.classify(host.below()), user_origin());
   {
-    const auto record = RecordFile::write(folder, {.id = "a1", .name = "Alice", .pid = host.pid(), .socket = "/s"});
+    const auto record =
+        RecordFile::write(folder, {.id = "a1", .name = "Alice", .host_pid = host.pid(), .socket = "/s"});
     ASSERT_TRUE(record);
     EXPECT_EQ(classifier.classify(host.pid()), agent_origin("Alice", "/s"));
     EXPECT_EQ(classifier.classify(host.below()), agent_origin("Alice", "/s"));
@@ -117,8 +118,9 @@ TEST_F(PeerClassifierTest, AgentOfAnotherWorkspaceHasNoName) {
   for (const auto& directory : {own, other}) std::filesystem::create_directories(directory);
   PeerClassifier classifier{own, folder + "/projects", {}};
   const WaitingChild alice, namesake;
-  const auto here = RecordFile::write(own, {.id = "a1", .name = "Alice", .pid = alice.pid(), .socket = "/a"});
-  const auto there = RecordFile::write(other, {.id = "b1", .name = "Alice", .pid = namesake.pid(), .socket = "/b"});
+  const auto here = RecordFile::write(own, {.id = "a1", .name = "Alice", .host_pid = alice.pid(), .socket = "/a"});
+  const auto there =
+      RecordFile::write(other, {.id = "b1", .name = "Alice", .host_pid = namesake.pid(), .socket = "/b"});
   ASSERT_TRUE(here && there);
   EXPECT_EQ(classifier.classify(alice.pid()), agent_origin("Alice", "/a"));
   EXPECT_EQ(classifier.classify(namesake.pid()), agent_origin("", "/b"));
@@ -130,7 +132,7 @@ TEST_F(PeerClassifierTest, HostsOfAllGivenDirectoriesCount) {
   PeerClassifier classifier{[this, other] { return std::vector{folder + "/none", folder, other}; }, {}};
   const WaitingChild host;
   EXPECT_EQ(classifier.classify(host.pid()), user_origin());
-  const auto record = RecordFile::write(other, {.id = "a1", .name = "Alice", .pid = host.pid(), .socket = "/s"});
+  const auto record = RecordFile::write(other, {.id = "a1", .name = "Alice", .host_pid = host.pid(), .socket = "/s"});
   ASSERT_TRUE(record);
   EXPECT_EQ(classifier.classify(host.pid()), agent_origin("Alice", "/s"));
 }

@@ -6,8 +6,9 @@ namespace relay::host {
 namespace {
 
 bool exists(const HostRecord& host) {
-  const auto process = pty::find_process(host.pid);
-  return process && !process->ended && is_of_this_boot(host) && (host.start == 0 || host.start == process->id.start);
+  const auto process = pty::find_process(host.host_pid);
+  return process && !process->ended && is_of_this_boot(host) &&
+         (host.host_start == 0 || host.host_start == process->id.start);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ std::string input_blocked_reason(State state, std::string_view name) {
     case State::Working:
       return format("{} is working; wait with `agent-relay wait {}`, or send a message with `agent-relay send`", name,
                     name);
-    case State::Unknown: return format("{} is not known to be ready; see it with `agent-relay attach {}`", name, name);
+    case State::Unknown: return format("{} may not be ready yet; see it with `agent-relay attach {}`", name, name);
   }
   std::unreachable();
 }

@@ -157,7 +157,8 @@ std::optional<SteadyTime> reason_due(const Delivery& delivery) {
   if (delivery.reported_reason == delivery.reason || delivery.reported_reasons == 0 ||
       delivery.reported_reasons >= kMaxReportedReasons)
     return std::nullopt;
-  return delivery.reason_since + kReasonSettle * (1 << std::min(delivery.reported_reasons - 1, kMaxReasonDoublings));
+  return delivery.reason_since +
+         kReasonReportDelay * (1 << std::min(delivery.reported_reasons - 1, kMaxReasonDoublings));
 }
 
 std::string_view displayed_reason(const Delivery& delivery) {

@@ -16,7 +16,7 @@
 
 namespace relay::host {
 
-inline constexpr Millis kReasonSettle{1'000};  // a new reason must last that long to be reported; doubles with each
+inline constexpr Millis kReasonReportDelay{1'000};  // after which a new reason is reported; doubles with each
 inline constexpr int kMaxReasonDoublings = 6;
 inline constexpr int kMaxReportedReasons = 64;  // of one message
 inline constexpr Millis kMaxRecheckDelay{24 * 3'600'000};
@@ -34,7 +34,7 @@ struct Delivery {
   std::string reply_to = {};  // the message it replies to; may be empty
   std::optional<std::int64_t> importance = {};
   std::vector<commands::AttachedFile> files = {};
-  bool answer_expected = false;  // its sender waits for an answer
+  bool answer_expected = false;  // its sender expects an answer
   bool as_user = false;          // it has the user's authority
   protocol::DeliveryMode mode = protocol::DeliveryMode::OnIdle;
   bool silent = false;      // does not wake the agent: delivered with one that does
@@ -66,7 +66,7 @@ struct IncomingMessage {
   std::string from = {}, id = {}, to = {}, thread = {}, body = {};
   std::string kind = {}, topic = {}, reply_to = {};  // an ordinary message has no kind
   bool silent = false;                               // of a kind that does not wake the agent
-  bool answer_expected = false;                      // its sender waits for an answer
+  bool answer_expected = false;                      // its sender expects an answer
   bool as_user = false;                              // it has the user's authority
   std::vector<commands::AttachedFile> files = {};
   std::optional<std::int64_t> importance = {};

@@ -24,7 +24,7 @@ bool precedes(Lane one, Lane other, State state) {
 }
 
 std::string_view native_block_reason(DeliveryTiming timing, State state, profiles::Blocker blocker) {
-  if (state == State::Unknown) return "it is not known to be ready";
+  if (state == State::Unknown) return "the agent may not be ready yet";
   if (state == State::Blocked) return profiles::reason_of(blocker);
   const bool working = state == State::Working;
   if (timing == DeliveryTiming::WhenIdle && working) return "the agent is working";
@@ -33,8 +33,8 @@ std::string_view native_block_reason(DeliveryTiming timing, State state, profile
 }
 
 std::string_view unsupported_reason(DeliveryMode mode) {
-  return mode == DeliveryMode::NextMessage ? "the agent takes no messages with its next prompt"
-                                           : "the agent takes no messages with its next tool call";
+  return mode == DeliveryMode::NextMessage ? "the agent cannot receive messages with its next prompt"
+                                           : "the agent cannot receive messages with its next tool call";
 }
 
 }  // namespace relay::host

@@ -13,7 +13,7 @@ namespace relay::host {
 
 [[nodiscard]] bool can_be_typed(protocol::DeliveryMode mode);
 
-/// The native interface took nothing, or would present a message of the user as a peer's.
+/// The native interface rejected it, or would present a message of the user as a peer's.
 [[nodiscard]] bool must_be_typed(const Delivery& delivery, const adapters::ModeSupport& by);
 
 /// A working agent can only be interrupted, so a mode that interrupts comes before one that needs an idle agent.

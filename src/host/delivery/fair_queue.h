@@ -25,7 +25,7 @@ class FairQueue {
 
   /// After the other deliveries of its sender.
   void add(Delivery delivery);
-  /// Returns a taken delivery that could not be delivered.
+  /// Puts a removed delivery that could not be delivered at the front.
   void requeue(Delivery delivery);
   /// Removes the next one; its sender's turn is over.
   Delivery take() { return take_from(senders_.begin()); }

@@ -100,10 +100,10 @@ Result<void> InboxFile::add(const IncomingMessage& message, WallMs now) {
   return added;
 }
 
-Result<void> InboxFile::add_notice(std::string_view sentence, WallMs now) {
+Result<void> InboxFile::add_notice(std::string_view notice, WallMs now) {
   RELAY_TRY(rotate_if_full());
   auto text = format("{}Relay at {}\n\n", kHeading, text::format_iso_time(now));
-  append_body(text, sentence);
+  append_body(text, notice);
   text += '\n';
   return append(text);
 }

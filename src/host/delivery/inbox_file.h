@@ -1,6 +1,6 @@
 /// `team/<agent>/inbox.md`: a copy of the agent's messages, readable at any time.
 ///
-/// A copy is no delivery and no proof.
+/// A copy is neither a delivery nor a proof.
 /// Invariants: a message that the file holds is not written again, also when a later host gets it; at kMaxInboxBytes the
 ///   file becomes `inbox.old.md` and a new one is created.
 /// Threading: one thread.
@@ -26,7 +26,7 @@ class InboxFile {
   Result<void> load();
   Result<void> add(const IncomingMessage& message, WallMs now);
   /// A notice of the relay. Its heading has no id, so a message cannot imitate it.
-  Result<void> add_notice(std::string_view sentence, WallMs now);
+  Result<void> add_notice(std::string_view notice, WallMs now);
 
  private:
   Result<void> rotate_if_full();

@@ -44,7 +44,7 @@ TEST_F(InjectionTest, NothingIsPastedUnlessIdle) {
   for (const auto state : {State::Unknown, State::Working, State::Blocked, State::Typing})
     EXPECT_EQ(after(10s, state), InjectionStep::Wait) << name_of(state);
   EXPECT_EQ(after(0ms, State::Idle), InjectionStep::Wait) << "it may only look idle";
-  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Paste);
+  EXPECT_EQ(after(kIdleStableTime, State::Idle), InjectionStep::Paste);
 }
 
 TEST_F(InjectionTest, UnknownScreenIsNotReportedAsDialog) {
@@ -52,11 +52,11 @@ TEST_F(InjectionTest, UnknownScreenIsNotReportedAsDialog) {
   ASSERT_EQ(after(1s, State::Blocked), InjectionStep::Wait);
   EXPECT_EQ(reason(), "a dialog is open");
   now.blocker = profiles::Blocker::UnknownScreen;
-  EXPECT_EQ(reason(), "the screen is not understood");
+  EXPECT_EQ(reason(), "the screen is not recognized");
   ASSERT_EQ(after(1s, State::Idle), InjectionStep::Wait);
-  ASSERT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Paste);
+  ASSERT_EQ(after(kIdleStableTime, State::Idle), InjectionStep::Paste);
   ASSERT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
-  EXPECT_EQ(reason(), "the screen is not understood");
+  EXPECT_EQ(reason(), "the screen is not recognized");
   now.blocker = profiles::Blocker::Dialog;
   EXPECT_EQ(reason(), "a dialog opened before Enter");
 }
@@ -69,15 +69,15 @@ TEST_F(InjectionTest, WaitsAfterKeyOfUser) {
 }
 
 TEST_F(InjectionTest, OneTurnIsInterrupted) {
-  injection = Injection{profiles::TypingRules{.interrupt = "\x1b"}, Injection::InterruptPolicy::Interrupts};
+  injection = Injection{profiles::TypingRules{.interrupt = "\x1b"}, Injection::InterruptPolicy::Interrupt};
   now.composer_free = true;
   EXPECT_EQ(after(0ms, State::Working), InjectionStep::Wait);
   EXPECT_EQ(after(kMinTurnBeforeInterrupt, State::Working), InjectionStep::Interrupt);
   EXPECT_EQ(after(1s, State::Working), InjectionStep::Wait);
-  EXPECT_TRUE(injection.interrupted());
+  EXPECT_TRUE(injection.has_interrupted());
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);  // the user was faster
-  EXPECT_FALSE(injection.interrupted()) << "other deliveries may precede it now";
+  EXPECT_FALSE(injection.has_interrupted()) << "other deliveries may precede it now";
   EXPECT_EQ(after(10 * kMinTurnBeforeInterrupt, State::Working), InjectionStep::Wait);
 }
 
@@ -85,7 +85,7 @@ TEST_F(InjectionTest, EnterIsNotPressedIntoDialog) {
   paste();
   for (int i = 0; i < 100; ++i) EXPECT_EQ(after(100ms, State::Blocked), InjectionStep::Wait);
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait) << "another dialog may follow";
-  EXPECT_EQ(after(kIdleSettle, State::Typing), InjectionStep::Enter)
+  EXPECT_EQ(after(kIdleStableTime, State::Typing), InjectionStep::Enter)
       << "it closed, and the composer still holds the text";
 }
 
@@ -113,7 +113,7 @@ TEST_F(InjectionTest, TextIsDeliveredAlthoughDialogWasAnsweredAfterEnter) {
   user_types_after(1s);
   EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait);
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Delivered);
+  EXPECT_EQ(after(kIdleStableTime, State::Idle), InjectionStep::Delivered);
 }
 
 TEST_F(InjectionTest, KeyInDialogMayHaveRemovedUnsentText) {
@@ -127,8 +127,8 @@ TEST_F(InjectionTest, KeyInDialogMayHaveRemovedUnsentText) {
   EXPECT_EQ(after(0ms, State::Blocked), InjectionStep::Wait);
   now.text_visible = false;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(kShownTimeout, State::Idle), InjectionStep::InDoubt);
+  EXPECT_EQ(after(kIdleStableTime, State::Idle), InjectionStep::Wait);
+  EXPECT_EQ(after(kEvidenceTimeout, State::Idle), InjectionStep::InDoubt);
 }
 
 TEST_F(InjectionTest, RunningReplyIsNotInterrupted) {
@@ -165,7 +165,8 @@ TEST_F(InjectionTest, FrameWithoutComposerIsNoEvidence) {
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait);
   now.composer_seen = now.text_visible = false;
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait);
-  EXPECT_EQ(after(kUnseen, State::Working), InjectionStep::Delivered) << "a program without a composer while it works";
+  EXPECT_EQ(after(kComposerClosedTime, State::Working), InjectionStep::Delivered)
+      << "a program without a composer while it works";
 }
 
 TEST_F(InjectionTest, TextThatEnterDoesNotSendIsErased) {
@@ -176,7 +177,8 @@ TEST_F(InjectionTest, TextThatEnterDoesNotSendIsErased) {
   EXPECT_EQ(after(50ms, State::Typing), InjectionStep::Wait);
   now.text_visible = false;
   EXPECT_EQ(after(50ms, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::InDoubt) << "a slow program may have taken Enter after all";
+  EXPECT_EQ(after(kIdleStableTime, State::Idle), InjectionStep::InDoubt)
+      << "a slow program may have read Enter after all";
 }
 
 TEST_F(InjectionTest, TextThatCannotBeErasedIsInDoubt) {
@@ -190,7 +192,7 @@ TEST_F(InjectionTest, TextThatCannotBeErasedIsInDoubt) {
 TEST_F(InjectionTest, TextMixedWithDraftIsNotErased) {
   paste_and_enter();
   now.text_visible = true;
-  now.draft_matches = false;
+  now.only_pasted_text = false;
   EXPECT_EQ(after(10s, State::Typing), InjectionStep::Wait);
 }
 
@@ -239,11 +241,11 @@ TEST_F(InjectionTest, TextIsErasedForKeysDuringAnotherTurn) {
   EXPECT_EQ(after(1ms, State::Working), InjectionStep::Erase);
   now.text_visible = false;
   EXPECT_EQ(after(50ms, State::Working), InjectionStep::Wait);
-  EXPECT_FALSE(injection.started()) << "it was not sent and starts again";
+  EXPECT_FALSE(injection.has_started()) << "it was not sent and starts again";
   EXPECT_FALSE(injection.holds_keys());
   now.keys = {};
   EXPECT_EQ(after(5s, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::Paste);
+  EXPECT_EQ(after(kIdleStableTime, State::Idle), InjectionStep::Paste);
 }
 
 TEST_F(InjectionTest, EscapeBeforeEnterErasesText) {
@@ -254,7 +256,7 @@ TEST_F(InjectionTest, EscapeBeforeEnterErasesText) {
   EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Erase);
   now.text_visible = false;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
-  EXPECT_FALSE(injection.started());
+  EXPECT_FALSE(injection.has_started());
 }
 
 TEST_F(InjectionTest, SlowEnterYieldsToKeys) {
@@ -266,7 +268,7 @@ TEST_F(InjectionTest, SlowEnterYieldsToKeys) {
   EXPECT_EQ(after(kSlowTimeout - 1s, State::Typing), InjectionStep::Erase);
   now.text_visible = false;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(kIdleSettle, State::Idle), InjectionStep::InDoubt) << "Enter may have been taken";
+  EXPECT_EQ(after(kIdleStableTime, State::Idle), InjectionStep::InDoubt) << "the program may have read Enter";
 }
 
 TEST_F(InjectionTest, KeysGoToDialogAtOnce) {
@@ -274,6 +276,14 @@ TEST_F(InjectionTest, KeysGoToDialogAtOnce) {
   now.keys.since = now.now;
   EXPECT_EQ(after(10ms, State::Blocked), InjectionStep::Wait);
   EXPECT_FALSE(injection.holds_keys());
+}
+
+TEST_F(InjectionTest, OverdueKeysAreRecheckedOnceScreenIsStableAfterDialog) {
+  paste();
+  now.keys.since = now.now;
+  ASSERT_EQ(after(60s, State::Blocked), InjectionStep::Wait);
+  ASSERT_EQ(after(1ms, State::Typing), InjectionStep::Wait);
+  EXPECT_EQ(injection.keys_due(), now.since + kIdleStableTime) << "not in the past: the host would check without a pause";
 }
 
 TEST_F(InjectionTest, TextBehindDialogIsErasedBeforeHeldKeysFollow) {
@@ -286,8 +296,8 @@ TEST_F(InjectionTest, TextBehindDialogIsErasedBeforeHeldKeysFollow) {
   now.keys.since = now.now;
   ASSERT_EQ(after(1ms, State::Typing), InjectionStep::Wait);
   EXPECT_TRUE(injection.holds_keys()) << "they do not go to the text";
-  EXPECT_EQ(injection.keys_due(), now.since + kIdleSettle);
-  EXPECT_EQ(after(kIdleSettle, State::Typing), InjectionStep::Erase);
+  EXPECT_EQ(injection.keys_due(), now.since + kIdleStableTime);
+  EXPECT_EQ(after(kIdleStableTime, State::Typing), InjectionStep::Erase);
   now.text_visible = false;
   EXPECT_EQ(after(10ms, State::Idle), InjectionStep::Wait);
   EXPECT_FALSE(injection.holds_keys());
@@ -303,7 +313,7 @@ TEST_F(InjectionTest, KeysFollowTextThatCannotBeErased) {
   user_types();
   now.keys = {};
   now.text_visible = true;
-  now.draft_matches = false;
+  now.only_pasted_text = false;
   EXPECT_EQ(after(1s, State::Typing), InjectionStep::Wait) << "never Enter";
   EXPECT_FALSE(injection.holds_keys());
 }
@@ -322,7 +332,7 @@ TEST_F(InjectionTest, EditedTextIsLeftToUser) {
   EXPECT_EQ(after(1s, State::Working), InjectionStep::Wait) << "the agent's record may show what was sent";
   EXPECT_TRUE(injection.is_doubted());
   EXPECT_EQ(after(1s, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(kShownTimeout, State::Idle), InjectionStep::InDoubt) << "it is unknown what is left of the text";
+  EXPECT_EQ(after(kEvidenceTimeout, State::Idle), InjectionStep::InDoubt) << "it is unknown what is left of the text";
 }
 
 TEST_F(InjectionTest, EnterOfUserSendsTextUnchanged) {
@@ -344,32 +354,32 @@ TEST_F(InjectionTest, UnsentTextOfWorkingAgentIsNotInDoubt) {
   user_types_after(1ms);
   now.composer_free = false;
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait) << "another turn";
-  EXPECT_EQ(after(kShownTimeout + 1s, State::Working), InjectionStep::Wait);
+  EXPECT_EQ(after(kEvidenceTimeout + 1s, State::Working), InjectionStep::Wait);
   EXPECT_EQ(injection.decide(now).reason, "the agent started to work before Enter");
   EXPECT_EQ(after(1s, State::Typing), InjectionStep::Wait) << "the user is editing it";
   user_enters();
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait) << "sent, but edited: the transcript may show it";
-  EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
+  EXPECT_EQ(after(kEvidenceTimeout, State::Working), InjectionStep::InDoubt);
 }
 
 TEST_F(InjectionTest, EarlierDraftIsNotPastedText) {
   paste();
-  now.draft_matches = false;
+  now.only_pasted_text = false;
   EXPECT_EQ(after(100ms, State::Typing), InjectionStep::Wait);
   now.now += 1ms;
   user_enters();
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);
-  EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
+  EXPECT_EQ(after(kEvidenceTimeout, State::Working), InjectionStep::InDoubt);
 }
 
 TEST_F(InjectionTest, TextReplacedAfterEnterIsInDoubt) {
   paste_and_enter();
-  EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Wait) << "it was not taken";
+  EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Wait) << "Enter had no effect";
   user_types();
   EXPECT_EQ(after(10ms, State::Typing), InjectionStep::Wait);
   user_enters();
   EXPECT_EQ(after(10ms, State::Working), InjectionStep::Wait);
-  EXPECT_EQ(after(kShownTimeout, State::Working), InjectionStep::InDoubt);
+  EXPECT_EQ(after(kEvidenceTimeout, State::Working), InjectionStep::InDoubt);
 }
 
 TEST_F(InjectionTest, TypingAfterEnterSendsNothing) {
@@ -388,14 +398,14 @@ TEST_F(InjectionTest, ReportsThatUserRemovedText) {
 
 TEST_F(InjectionTest, DoesNotSubmitOtherText) {
   paste();
-  now.draft_matches = false;  // unseen keys of the user were in the composer before the text
+  now.only_pasted_text = false;  // unseen keys of the user were in the composer before the text
   EXPECT_EQ(after(10s, State::Typing), InjectionStep::Wait);
 }
 
 TEST_F(InjectionTest, TextIsPastedOnce) {
   paste();
   EXPECT_EQ(after(1s, State::Idle), InjectionStep::Wait);
-  EXPECT_EQ(after(1s, State::Idle), InjectionStep::InDoubt) << "it is unknown whether the program took it";
+  EXPECT_EQ(after(1s, State::Idle), InjectionStep::InDoubt) << "it is unknown whether the program read it";
 }
 
 }  // namespace

@@ -77,18 +77,18 @@ protocol::Receipt typed_and_seen_receipt(std::string_view via, std::string_view 
 void Injector::add(Delivery delivery) { deliveries_.push_back(std::move(delivery)); }
 
 std::optional<Delivery> Injector::reclaim() {
-  if (deliveries_.empty() || deliveries_.back().done || deliveries_.back().injection.started()) return std::nullopt;
+  if (deliveries_.empty() || deliveries_.back().done || deliveries_.back().injection.has_started()) return std::nullopt;
   auto delivery = std::move(deliveries_.back());
   deliveries_.pop_back();
   return delivery;
 }
 
-std::optional<Delivery> Injector::make_notice(std::string_view sentence) {
+std::optional<Delivery> Injector::make_notice(std::string_view notice) {
   if (notices_ >= kMaxTypedNotices) return std::nullopt;
   ++notices_;
   return Delivery{.ref = {},
                   .from = "Relay",
-                  .text = format("Relay: {}", text::sanitize_line(sentence)),
+                  .text = format("Relay: {}", text::sanitize_line(notice)),
                   .injection = Injection{rules_}};
 }
 
@@ -104,7 +104,7 @@ void Injector::on_agent_exit() {
   if (!is_injecting()) return;
   auto& delivery = deliveries_.front();
   if (delivery.done)
-    delivery.done(delivery.injection.entered() ? Result<void>{} : fail(std::string{kEnded}));
+    delivery.done(delivery.injection.has_entered() ? Result<void>{} : fail(std::string{kEnded}));
   else
     finish(delivery, typed_receipt(ReceiptStatus::InDoubt, "", kEnded));
   deliveries_.pop_front();
@@ -132,7 +132,7 @@ void Injector::on_model_input(EvidenceMatcher& input, std::string_view via, std:
     return true;
   });
   if (!unseen_text_.empty() && input.matches(unseen_text_)) unseen_text_.clear();
-  if (!is_injecting() || !deliveries_.front().injection.sent()) return;
+  if (!is_injecting() || !deliveries_.front().injection.is_sent()) return;
   for (auto& each : deliveries_.front().bundled) mark_seen(each);
   mark_seen(deliveries_.front());
 }
@@ -147,7 +147,7 @@ const protocol::Receipt* Injector::evidence_for(const Delivery& delivery) {
   };
   check(delivery);
   for (const auto& each : delivery.bundled) check(each);
-  return all || !delivery.injection.edited() ? shown : nullptr;
+  return all || !delivery.injection.is_edited() ? shown : nullptr;
 }
 
 /// The composer holds the pasted text and nothing else: all of it, the part that fits, or a folded paste. Rows wrap at
@@ -191,37 +191,37 @@ std::optional<SteadyTime> Injector::deliver(const View& view, SilentDeliveries& 
   const bool had_one = !deliveries_.empty();
   while (!deliveries_.empty()) {
     auto& delivery = deliveries_.front();
-    if (delivery.expires_at && *delivery.expires_at <= view.wall && !delivery.injection.started()) {
+    if (delivery.expires_at && *delivery.expires_at <= view.wall && !delivery.injection.has_started()) {
       finish(delivery, expired_receipt(delivery));
       deliveries_.pop_front();
       continue;
     }
-    if (delivery.done && !delivery.injection.started() && view.now >= delivery.give_up_at) {
+    if (delivery.done && !delivery.injection.has_started() && view.now >= delivery.give_up_at) {
       delivery.done(fail(format("it was not typed: {}", delivery.reason)));
       deliveries_.pop_front();
       continue;
     }
     unresponsive_ = unresponsive_ && view.revision == paste_revision_;
-    if (unresponsive_ && !delivery.injection.started()) {
+    if (unresponsive_ && !delivery.injection.has_started()) {
       set_reason(delivery, "the screen does not react to what is typed", view.now);
       return next_call(delivery, report_pending(delivery, view.now), view);
     }
-    if (turn_is_due(view) && !delivery.injection.started() && view.state == profiles::State::Idle) {
+    if (turn_is_due(view) && !delivery.injection.has_started() && view.state == profiles::State::Idle) {
       set_reason(delivery, "the turn of the message before it has not started", view.now);
       return next_call(delivery, submitted_->until, view);
     }
-    if (delivery.injection.started() && view.drained) report_written(delivery);
+    if (delivery.injection.has_started() && view.drained) report_written(delivery);
     auto decision = delivery.injection.decide({.now = view.now,
                                                .state = view.state,
                                                .blocker = view.blocker,
-                                               .since = std::max(view.since, settled_from_),
+                                               .since = std::max(view.since, stable_from_),
                                                .typing = view.typing,
-                                               .draft_matches = composer_matches(view, delivery),
+                                               .only_pasted_text = composer_matches(view, delivery),
                                                .composer_free = is_free(view) && may_interrupt(view, delivery),
                                                .composer_seen = view.composer == nullptr || *view.composer,
                                                .keys = view.keys,
                                                .text_visible = composer_contains(view, delivery)});
-    if (!delivery.injection.started() && !delivery.bundled.empty())
+    if (!delivery.injection.has_started() && !delivery.bundled.empty())
       silent.return_silent(std::exchange(delivery.bundled, {}));
     const bool is_transient =
         decision.step == InjectionStep::Wait && decision.recheck_at && !delivery.injection.is_doubted();
@@ -239,19 +239,20 @@ std::optional<SteadyTime> Injector::deliver(const View& view, SilentDeliveries& 
       return view.now + kIntentRetry;
     }
     if (decision.step == InjectionStep::Paste) paste_revision_ = view.revision;
-    if (decision.step == InjectionStep::InDoubt && !delivery.injection.seen() && view.revision == paste_revision_)
+    if (decision.step == InjectionStep::InDoubt && !delivery.injection.was_visible() &&
+        view.revision == paste_revision_)
       unresponsive_ = true;
     execute(decision, delivery, view, silent);
     if (decision.step == InjectionStep::Paste || decision.step == InjectionStep::Enter ||
         decision.step == InjectionStep::Interrupt || decision.step == InjectionStep::Erase)
       return view.now + std::min(rules_.submit_gap, kEraseTimeout);
     if (decision.step == InjectionStep::Delivered) expect_turn(delivery, view);
-    if (delivery.injection.sent()) {
+    if (delivery.injection.is_sent()) {
       const bool is_tracked = !delivery.ref.id.empty() && decision.step == InjectionStep::Delivered;  // in typed_
       unseen_text_ = delivery.seen || is_tracked ? "" : delivery.text;
     }
     deliveries_.pop_front();
-    settled_from_ = view.now;
+    stable_from_ = view.now;
     if (view.state == profiles::State::Working) started_turn_at_ = view.since;
   }
   // The gate is free now, and the screen may never change again: the scheduler may have a delivery for it.
@@ -274,7 +275,7 @@ bool Injector::turn_is_due(const View& view) {
 
 void Injector::expect_turn(const Delivery& delivery, const View& view) {
   submitted_.reset();
-  if (delivery.injection.worked() || delivery.seen || view.state == profiles::State::Working) return;
+  if (delivery.injection.has_worked() || delivery.seen || view.state == profiles::State::Working) return;
   submitted_ = Submitted{.intent = delivery.ref.id.empty() ? "" : intent_key(delivery),
                          .until = view.now + (view.has_transcript ? kSeenTimeout : kTurnTimeout)};
 }
@@ -282,13 +283,13 @@ void Injector::expect_turn(const Delivery& delivery, const View& view) {
 /// The time of the next call: a delivery may expire, a user text or held keys may time out.
 std::optional<SteadyTime> Injector::next_call(const Delivery& delivery, std::optional<SteadyTime> at,
                                               const View& view) {
-  const auto end = delivery.injection.started() ? delivery.injection.keys_due()
-                   : delivery.done              ? std::optional{delivery.give_up_at}
-                                                : expiry_of(delivery, view.now, view.wall);
+  const auto end = delivery.injection.has_started() ? delivery.injection.keys_due()
+                   : delivery.done                  ? std::optional{delivery.give_up_at}
+                                                    : expiry_of(delivery, view.now, view.wall);
   return at && end ? std::min(*at, *end) : at ? at : end;
 }
 
-/// The text with silent deliveries before it, each on its own line where a line break is no Enter.
+/// The text with silent deliveries before it, each on its own line where a line break is not an Enter.
 std::string Injector::text_of(Delivery& delivery, const View& view, SilentDeliveries& silent) {
   if (delivery.done) return delivery.pasted = delivery.text;
   const auto room = rules_.max_paste_bytes;

@@ -9,10 +9,10 @@
 ///   the agent started to work, and again, as seen, when transcript or hook shows the text, even later. A shown text is
 ///   never in doubt, nor are those typed with it unless the user edited them; evidence before Enter does not count.
 /// - A silent delivery is typed only before the text of one that wakes the agent, each on its own line.
-/// - The next delivery is typed when the previous one was seen or its turn has ended; after kTurnTimeout without a turn,
-///   or kSeenTimeout where the agent has a transcript, the turn counts as too short to be observed.
+/// - The next delivery is typed when the previous one has been seen or its turn has ended; after kTurnTimeout without a
+///   turn, or kSeenTimeout where the agent has a transcript, the turn counts as too short to be observed.
 /// - The turn that a typed message started is not interrupted for the next message, because the program may drop input
-///   that it has not sent. The user's messages interrupt it once that message was seen.
+///   that it has not sent. The user's messages interrupt it once that message has been seen.
 /// - After kMaxTypedNotices in a row an agent gets another notice only when a command of it succeeded.
 /// Ownership: borrows rules, intent log, composer and reporter, which outlive it.
 /// Threading: loop thread only; the clock is an argument.
@@ -29,7 +29,7 @@
 #include "host/delivery/delivery.h"
 #include "host/delivery/evidence_matcher.h"
 #include "host/delivery/injection.h"
-#include "host/delivery/injection_queue.h"
+#include "host/delivery/injection_slot.h"
 #include "host/delivery/intent_log.h"
 #include "host/delivery/receipt_reporter.h"
 #include "host/delivery/silent_deliveries.h"
@@ -55,7 +55,7 @@ class InjectorActions {
   virtual void erase(std::size_t characters) = 0;
 };
 
-class Injector final : public InjectionQueue {
+class Injector final : public InjectionSlot {
  public:
   Injector(const profiles::TypingRules& rules, IntentLog& intent, InjectorActions& composer, ReceiptReporter& reports)
       : rules_{rules}, intent_{intent}, composer_{composer}, reports_{reports} {}
@@ -65,10 +65,10 @@ class Injector final : public InjectionQueue {
   /// Also a delivery behind a text of the user.
   std::optional<Delivery> reclaim() override;
   [[nodiscard]] bool has_interrupted() const override {
-    return !deliveries_.empty() && deliveries_.back().injection.interrupted();
+    return !deliveries_.empty() && deliveries_.back().injection.has_interrupted();
   }
   /// A notice of the relay to the agent; none after too many in a row.
-  std::optional<Delivery> make_notice(std::string_view sentence);
+  std::optional<Delivery> make_notice(std::string_view notice);
   /// A text of the user, typed before all deliveries through the same gate, within kUserTextTimeout. `done` is called
   /// once. Not while an injection or another such text is pending.
   void inject_user_text(std::string text, SteadyTime now, std::move_only_function<void(Result<void>)> done);
@@ -93,7 +93,7 @@ class Injector final : public InjectionQueue {
     const std::optional<profiles::Composer>* composer = nullptr;
     std::uint64_t revision = 0;   // of the screen
     bool drained = true;          // the program has read all input
-    bool takes_lines = true;      // a line break in a paste is no Enter
+    bool takes_lines = true;      // a line break in a paste is not an Enter
     HeldKeys keys = {};           // of the user
     bool has_transcript = false;  // the agent's transcript shows model input
   };
@@ -102,7 +102,9 @@ class Injector final : public InjectionQueue {
   std::optional<SteadyTime> deliver(const View& view, SilentDeliveries& silent);
 
   /// The first delivery has started.
-  [[nodiscard]] bool is_injecting() const { return !deliveries_.empty() && deliveries_.front().injection.started(); }
+  [[nodiscard]] bool is_injecting() const {
+    return !deliveries_.empty() && deliveries_.front().injection.has_started();
+  }
   /// The user's keys would mix with the injected text.
   [[nodiscard]] bool holds_keys() const { return is_injecting() && deliveries_.front().injection.holds_keys(); }
   /// See injection.h.
@@ -154,7 +156,7 @@ class Injector final : public InjectionQueue {
   bool unresponsive_ = false;         // the screen has not changed since
   SteadyTime started_turn_at_{};      // start of the turn that the last delivery started
   std::string unseen_text_;           // the last text that is not in `typed_` and has no evidence yet
-  SteadyTime settled_from_{};         // the screen must settle from then on before the next delivery
+  SteadyTime stable_from_{};          // the screen must be idle from then on before the next delivery
 };
 
 }  // namespace relay::host

@@ -52,9 +52,9 @@ TEST_F(ComposerTextTest, UnsentTextIsErasedForNext) {
   EXPECT_TRUE(first_steps.back().starts_with("erase ")) << first_steps.back();
   composer.draft = "";
   after(50ms, State::Idle);
-  after(kIdleSettle, State::Idle);
-  EXPECT_EQ(take_steps(), (Lines{"a in_doubt: Enter was not taken, and its text was erased"}));
-  after(kIdleSettle, State::Idle);
+  after(kIdleStableTime, State::Idle);
+  EXPECT_EQ(take_steps(), (Lines{"a in_doubt: Enter had no effect, and its text was erased"}));
+  after(kIdleStableTime, State::Idle);
   EXPECT_EQ(take_steps(), (Lines{"paste text of b"}));
 }
 
@@ -75,7 +75,7 @@ TEST_F(ComposerTextTest, TextErasedForKeysIsTypedAgain) {
   EXPECT_EQ(take_steps(), (Lines{"a deferred: the user started to type; it was erased and is typed later"}));
   EXPECT_EQ(silent.size(), 1U);
   view.keys = {};
-  after(kIdleSettle, State::Idle);
+  after(kIdleStableTime, State::Idle);
   EXPECT_EQ(take_steps(), (Lines{"paste text of q\ntext of a"}));
 }
 

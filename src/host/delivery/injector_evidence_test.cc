@@ -110,7 +110,7 @@ TEST_F(TypingEvidenceTest, EditedPasteNeedsEvidenceForEach) {
     after(1ms, at_once ? State::Typing : State::Working);
     after(1ms, State::Working);
     EXPECT_TRUE(take_steps().empty()) << "the other may still be shown";
-    after(kShownTimeout, State::Working);
+    after(kEvidenceTimeout, State::Working);
     EXPECT_EQ(take_steps(), (Lines{"silent " + id + " delivered: typed; its transcript shows it",
                                    id + " in_doubt: the user edited it, and the text that was sent is not known"}));
   }
@@ -127,7 +127,7 @@ TEST_F(TypingEvidenceTest, EditedTextIsInDoubtWithoutEvidence) {
     after(10ms, State::Working);
     (void)take_steps();
     if (shown) report_input("text of b", "transcript", "u-1");
-    after(shown ? 1ms : kShownTimeout, State::Working);
+    after(shown ? 1ms : kEvidenceTimeout, State::Working);
     EXPECT_EQ(take_steps(), Lines{shown ? "b delivered: typed; its transcript shows it"
                                         : "a in_doubt: the user edited it, and the text that was sent is not known"});
   }

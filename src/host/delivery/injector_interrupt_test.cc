@@ -22,7 +22,7 @@ TEST_F(InterruptTest, DeliveryInterruptsOnce) {
   after(0ms, State::Working);
   composer.draft = "a draft";
   after(1s, State::Working);
-  after(kReasonSettle, State::Working);
+  after(kReasonReportDelay, State::Working);
   EXPECT_EQ(take_steps(), (Lines{"a deferred: the agent is working"})) << "the user is typing";
   composer.draft = "";
   after(1s, State::Working);

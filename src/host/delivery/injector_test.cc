@@ -30,7 +30,7 @@ TEST_F(InjectorTest, FreeGateIsReportedWithoutScreenChange) {
   injector.add(delivery("a"));
   type_next();
   after(50ms, State::Idle);  // a turn too short to be seen
-  view.now += kIdleSettle;
+  view.now += kIdleStableTime;
   EXPECT_EQ(injector.deliver(view, *this), view.now);
   EXPECT_EQ(take_steps(),
             (Lines{"paste text of a", "a accepted written", "enter", "a delivered: the composer emptied"}));
@@ -44,11 +44,11 @@ TEST_F(InjectorTest, NextWaitsForTurnOfPrevious) {
     injector.add(delivery(second));
     view.has_transcript = true;
     after(1s, State::Idle);
-    after(kIdleSettle, State::Idle);
+    after(kIdleStableTime, State::Idle);
     after(50ms, State::Typing);
     after(300ms, State::Typing);
     after(50ms, State::Idle);  // the program queues it
-    after(kIdleSettle, State::Idle);
+    after(kIdleStableTime, State::Idle);
     EXPECT_EQ(take_steps().back(), first + " delivered: the composer emptied");
     after(1s, State::Idle);
     EXPECT_TRUE(take_steps().empty());
@@ -60,7 +60,7 @@ TEST_F(InjectorTest, NextWaitsForTurnOfPrevious) {
       after(1s, State::Idle);
     }
     (void)take_steps();
-    after(kIdleSettle, State::Idle);
+    after(kIdleStableTime, State::Idle);
     EXPECT_EQ(take_steps(), (Lines{"paste text of " + second}));
     after(50ms, State::Typing);
     after(300ms, State::Typing);
@@ -76,11 +76,11 @@ TEST_F(InjectorTest, UnseenTurnDelaysNextBriefly) {
     injector.add(delivery(has_transcript ? "c" : "a"));
     injector.add(delivery(has_transcript ? "d" : "b"));
     after(1s, State::Idle);
-    after(kIdleSettle, State::Idle);
+    after(kIdleStableTime, State::Idle);
     after(50ms, State::Typing);
     after(300ms, State::Typing);
     after(50ms, State::Idle);
-    view.now += kIdleSettle;
+    view.now += kIdleStableTime;
     EXPECT_EQ(injector.deliver(view, *this), view.now + (has_transcript ? kSeenTimeout : kTurnTimeout));
     (void)take_steps();
     after(has_transcript ? kSeenTimeout : kTurnTimeout, State::Idle);
@@ -110,9 +110,9 @@ TEST_F(InjectorTest, TypingDoesNotFillHistory) {
   EXPECT_EQ(take_steps(), (Lines{"a accepted written", "a deferred: the user is editing it"}));
   view.now += 50ms;
   view.state = State::Unknown;
-  EXPECT_EQ(injector.deliver(view, *this), view.now - 50ms + kReasonSettle) << "reported once it has lasted";
-  after(kReasonSettle, State::Unknown);
-  EXPECT_EQ(take_steps(), (Lines{"a deferred: the screen is not understood"}));
+  EXPECT_EQ(injector.deliver(view, *this), view.now - 50ms + kReasonReportDelay) << "reported once it has lasted";
+  after(kReasonReportDelay, State::Unknown);
+  EXPECT_EQ(take_steps(), (Lines{"a deferred: the screen is not recognized"}));
 }
 
 TEST_F(InjectorTest, ChangingReasonIsReportedEverMoreRarely) {
@@ -129,8 +129,8 @@ TEST_F(InjectorTest, LastingReasonIsReportedOnce) {
   after(1s, State::Blocked);
   EXPECT_EQ(take_steps(), (Lines{"a deferred: a dialog is open"}));
   after(10ms, State::Idle);
-  EXPECT_TRUE(take_steps().empty()) << "it just became idle: a transient reason";
-  EXPECT_EQ(injector.pending().front().reason, "it just became idle");
+  EXPECT_TRUE(take_steps().empty()) << "the agent has just become idle: a transient reason";
+  EXPECT_EQ(injector.pending().front().reason, "the agent has just become idle");
 }
 
 TEST_F(InjectorTest, IntentIsOnDiskBeforeFirstByte) {

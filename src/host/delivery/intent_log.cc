@@ -47,7 +47,7 @@ void IntentLog::drop_oldest() {
 std::optional<protocol::Receipt> IntentLog::outcome_of(const std::string& delivery) const {
   const auto entry = outcomes_.find(delivery);
   if (entry == outcomes_.end() || entry->second.empty()) return std::nullopt;
-  auto receipt = protocol::parse_receipt(entry->second);  // a torn line is no outcome
+  auto receipt = protocol::parse_receipt(entry->second);  // a torn line is not an outcome
   return receipt ? std::optional{*std::move(receipt)} : std::nullopt;
 }
 

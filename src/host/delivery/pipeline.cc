@@ -15,7 +15,7 @@ using protocol::DeliveryMode;
 DeliveryPipeline::DeliveryPipeline(PipelinePaths paths, const profiles::TypingRules& rules, PipelineOutputs outputs)
     : rules_{rules},
       long_texts_{std::move(paths.project_root), std::move(paths.long_texts)},
-      intent_{paths.notes, std::move(paths.intent_file)},
+      intent_{paths.state_directory, std::move(paths.intent_file)},
       inbox_{paths.inbox != nullptr ? std::make_unique<InboxFile>(*paths.inbox) : nullptr},
       injector_{rules, intent_, outputs.composer, outputs.reports},
       scheduler_{intent_, injector_, outputs.native, outputs.reports},
@@ -64,8 +64,8 @@ IncomingMessage DeliveryPipeline::receive(const client::IncomingMessage& incomin
 }
 
 Injection DeliveryPipeline::injection_for(DeliveryMode mode) const {
-  return Injection{rules_, mode == DeliveryMode::Immediate ? Injection::InterruptPolicy::Interrupts
-                                                           : Injection::InterruptPolicy::Waits};
+  return Injection{rules_, mode == DeliveryMode::Immediate ? Injection::InterruptPolicy::Interrupt
+                                                           : Injection::InterruptPolicy::WaitForIdle};
 }
 
 void DeliveryPipeline::on_connected(SteadyTime now) {
@@ -95,15 +95,15 @@ void DeliveryPipeline::on_returned(const std::vector<std::string>& ids, std::str
   request_update_();
 }
 
-void DeliveryPipeline::notify_agent(std::string_view sentence, bool typed_into, WallMs now) {
+void DeliveryPipeline::notify_agent(std::string_view notice, bool typed_into, WallMs now) {
   if (!typed_into && inbox_) {
     if (notices_ >= kMaxNotices) return;
     ++notices_;
-    const auto added = inbox_->add_notice(text::sanitize_line(sentence), now);
+    const auto added = inbox_->add_notice(text::sanitize_line(notice), now);
     if (added) return;
     log::warn("cannot write the inbox file", {{"error", added.error().message()}});
   }
-  if (auto delivery = injector_.make_notice(sentence)) scheduler_.add(*std::move(delivery));
+  if (auto delivery = injector_.make_notice(notice)) scheduler_.add(*std::move(delivery));
 }
 
 DeliveryScheduler::View DeliveryPipeline::scheduler_view(const View& view) {
@@ -181,7 +181,7 @@ std::string DeliveryPipeline::pending_reason() const {
   return first->written && first->reason != first->reported_reason ? "" : first->reason;
 }
 
-std::string DeliveryPipeline::settled_reason() const {
+std::string DeliveryPipeline::lasting_reason() const {
   const auto* first = first_pending();
   return first != nullptr ? first->reported_reason : "";
 }
@@ -191,11 +191,12 @@ void DeliveryPipeline::describe(text::JsonWriter& out, const adapters::NativeCap
   if (scheduler_.paused()) out.field("paused", *scheduler_.paused());
   out.begin_array("pending");
   for (const auto* delivery : pending()) {
+    const auto route = scheduler_.route_of(*delivery, can);
     out.begin_element()
         .optional("id", delivery->message)
         .field("from", delivery->from)
         .field("mode", protocol::name_of(delivery->mode))
-        .optional("via", scheduler_.via_of(*delivery, can).value_or(typed_via));
+        .optional("via", route.kind == DeliveryRoute::Kind::Typed ? typed_via : route.via);
     if (delivery->as_user) out.field("as", protocol::kAsUser);
     out.field("reason", displayed_reason(*delivery)).end();
   }
@@ -216,7 +217,7 @@ std::vector<const Delivery*> DeliveryPipeline::pending() const {
 std::vector<const Delivery*> DeliveryPipeline::fetchable() const {
   std::vector<const Delivery*> all;
   for (const auto& delivery : injector_.pending())
-    if (!delivery.injection.started()) all.push_back(&delivery);
+    if (!delivery.injection.has_started()) all.push_back(&delivery);
   std::ranges::copy(scheduler_.fetchable(), std::back_inserter(all));
   return all;
 }

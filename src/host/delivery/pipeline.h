@@ -29,14 +29,14 @@
 namespace relay::host {
 
 inline constexpr Millis kPauseGrace{1'000};  // for a reconnected daemon to repeat a pause
-/// Most messages leave that much room in a paste.
+/// Of a silent message, so that it fits into one paste with most others.
 inline constexpr std::size_t kMaxSilentTextBytes = 2'000;
 
 inline constexpr int kMaxNotices = 100;  // in a row, in the inbox file
 
 /// The files of the pipeline.
 struct PipelinePaths {
-  Directory& notes;  // holds the intent log
+  Directory& state_directory;  // holds the intent log
   std::string intent_file;
   Directory* inbox = nullptr;  // for copies; null: no copies
   std::string project_root;
@@ -56,7 +56,7 @@ struct PipelineView {
   std::uint64_t revision = 0;  // of the screen
   HeldKeys keys = {};          // of the user
   bool drained = true;         // the program has read all input
-  bool takes_lines = true;     // a line break in a paste is no Enter
+  bool takes_lines = true;     // a line break in a paste is not an Enter
   adapters::NativeCapabilities can = {};
   bool typed_into = true;  // false: the program has no profile
 };
@@ -68,7 +68,7 @@ struct PipelineOutputs {
   ReceiptReporter& reports;
   /// The adapter reported a change: `deliver` should be called in the next turn of the loop.
   std::function<void()> request_update = [] {};
-  /// The agent as it is now, for a hook that takes deliveries.
+  /// The agent as it is now, for a hook that delivers messages.
   std::function<PipelineView()> view = [] { return PipelineView{}; };
   /// The daemon did not repeat a pause in time, so it has ended.
   std::function<void()> on_pause_lapsed = [] {};
@@ -93,7 +93,7 @@ class DeliveryPipeline final : public adapters::DeliveryListener {
   bool cancel(std::string_view id) { return scheduler_.cancel(id); }
   /// A notice of the relay to the agent: typed, or in its inbox file where nothing is typed into the program. Their
   /// number in a row is limited.
-  void notify_agent(std::string_view sentence, bool typed_into, WallMs now);
+  void notify_agent(std::string_view notice, bool typed_into, WallMs now);
   /// A command of the agent succeeded: it may get notices again.
   void reset_notices() {
     injector_.reset_notices();
@@ -107,7 +107,7 @@ class DeliveryPipeline final : public adapters::DeliveryListener {
   std::string take_pending(protocol::DeliveryMode mode, std::size_t max_bytes) override;
   void on_model_input(std::string_view text, std::string_view via, std::string_view id) override;
   void on_returned(const std::vector<std::string>& ids, std::string_view reason) override;
-  /// A fetch by the agent. Messages that it takes are delivered with `on_fetched`, after the response was sent.
+  /// A fetch by the agent. Fetched messages are delivered with `on_fetched`, after the response has been sent.
   void fetch(const FetchMessages& request, text::JsonWriter& response);
   void on_fetched() { scheduler_.on_fetched(); }
   void on_agent_exit();
@@ -122,7 +122,7 @@ class DeliveryPipeline final : public adapters::DeliveryListener {
   /// Why the first delivery is pending; empty without one, or when the agent accepted it and evidence is due.
   [[nodiscard]] std::string pending_reason() const;
   /// The reason in the delivery history, which changes only when a reason lasts.
-  [[nodiscard]] std::string settled_reason() const;
+  [[nodiscard]] std::string lasting_reason() const;
   /// Writes `pending`, each with its interface, and `paused`. `typed_via`: the interface of typed deliveries.
   void describe(text::JsonWriter& out, const adapters::NativeCapabilities& can, std::string_view typed_via) const;
 

@@ -17,7 +17,7 @@ using Lines = std::vector<std::string>;
 
 struct PipelineTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget, ReceiptReporter {
   client::testing::MemoryDirectory disk;
-  std::string notes = "Bob.intent";
+  std::string intent_file = "Bob.intent";
   net::testing::TemporaryDirectory project;
   profiles::TypingRules rules;
   std::unique_ptr<DeliveryPipeline> pipeline;
@@ -28,9 +28,11 @@ struct PipelineTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget
   PipelineTest() { restart(); }
   /// A new host with the same disk.
   void restart() {
-    pipeline = std::make_unique<DeliveryPipeline>(
-        PipelinePaths{.notes = disk, .intent_file = notes, .project_root = project.path(), .long_texts = {"messages"}},
-        rules, outputs());
+    pipeline = std::make_unique<DeliveryPipeline>(PipelinePaths{.state_directory = disk,
+                                                                .intent_file = intent_file,
+                                                                .project_root = project.path(),
+                                                                .long_texts = {"messages"}},
+                                                  rules, outputs());
     ASSERT_TRUE(pipeline->open());
   }
 
@@ -91,8 +93,8 @@ struct PipelineTest : ::testing::Test, InjectorActions, adapters::DeliveryTarget
 
 TEST_F(PipelineTest, NoticeWithoutTypingGoesToInboxFile) {
   client::testing::MemoryDirectory inbox;
-  pipeline = std::make_unique<DeliveryPipeline>(PipelinePaths{.notes = disk,
-                                                              .intent_file = notes,
+  pipeline = std::make_unique<DeliveryPipeline>(PipelinePaths{.state_directory = disk,
+                                                              .intent_file = intent_file,
                                                               .inbox = &inbox,
                                                               .project_root = project.path(),
                                                               .long_texts = {"messages"}},
@@ -172,7 +174,7 @@ const StoppedHost kStops[] = {
 
 TEST_F(PipelineTest, RestartReportsOutcomesAndDeliversUnstarted) {
   for (const auto& stop : kStops) {
-    notes = stop.name;
+    intent_file = stop.name;
     restart();
     view.state = view.screen = State::Idle;
     view.since = view.now;
@@ -352,15 +354,15 @@ TEST_F(PipelineTest, NativeDeliveryWaitsBetweenPasteAndEnter) {
 TEST_F(PipelineTest, ReasonFollowsStateAndSettlesLater) {
   receive("a");
   after(1s, State::Unknown);
-  EXPECT_EQ(pipeline->pending_reason(), "it is not known to be ready");
+  EXPECT_EQ(pipeline->pending_reason(), "the agent may not be ready yet");
   after(10ms, State::Blocked);
   EXPECT_EQ(pipeline->pending_reason(), "a dialog is open");
-  EXPECT_EQ(pipeline->settled_reason(), "it is not known to be ready") << "the history gets it once it lasts";
+  EXPECT_EQ(pipeline->lasting_reason(), "the agent may not be ready yet") << "the history gets it once it lasts";
   after(2s, State::Blocked);
-  EXPECT_EQ(pipeline->settled_reason(), "a dialog is open");
+  EXPECT_EQ(pipeline->lasting_reason(), "a dialog is open");
   after(10ms, State::Typing);
   after(10ms, State::Idle);
-  EXPECT_EQ(pipeline->pending_reason(), "it just became idle");
+  EXPECT_EQ(pipeline->pending_reason(), "the agent has just become idle");
   after(1s, State::Idle);
   after(10ms, State::Typing);
   EXPECT_EQ(pipeline->pending_reason(), "") << "it is being sent";

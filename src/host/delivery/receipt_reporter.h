@@ -1,4 +1,4 @@
-/// Takes the receipts of deliveries.
+/// Receives the receipts of deliveries.
 #pragma once
 
 #include "client/stream_positions.h"

@@ -20,7 +20,6 @@ constexpr DeliveryMode kModeOrder[] = {DeliveryMode::Immediate, DeliveryMode::Ne
                                        DeliveryMode::OnIdle, DeliveryMode::Manual};
 constexpr Priority kPriorities[] = {Priority::Urgent, Priority::Normal};
 
-constexpr std::string_view kFetched = "mcp";
 constexpr std::string_view kInInboxFile =
     "the program has no profile, so nothing is typed into it; it is in inbox.md ($AGENT_RELAY_INBOX)";
 constexpr std::string_view kSilentReason = "it does not wake the agent; it is delivered with the next message";
@@ -66,7 +65,7 @@ std::optional<SteadyTime> DeliveryScheduler::deliver(const View& view) {
   now_ = view.now;
   has_transcript_ = !view.can.output.empty();
   has_terminal_ = view.can.terminal;
-  hook_takes_silent_ = view.can.by(DeliveryMode::NextMessage).timing == DeliveryTiming::OnHook;
+  hook_delivers_silent_ = view.can.by(DeliveryMode::NextMessage).timing == DeliveryTiming::OnHook;
   drop_expired(view);
   if (injector_.can_accept()) user_at_gate_ = false;
   // A native interface may have become available since the injector got the delivery.
@@ -109,8 +108,8 @@ std::optional<SteadyTime> DeliveryScheduler::check_proofs(const View& view) {
                                  .evidence = "status working"});
       return true;
     }
-    const auto overdue_at = unproven.at + kProofTimeout;
-    const auto doubt_at = std::max(unproven.at, view.since) + kProofLimit;
+    const auto overdue_at = unproven.at + kReportUnprovenAfter;
+    const auto doubt_at = std::max(unproven.at, view.since) + kInDoubtAfter;
     const bool can_doubt = is_idle && !unproven.awaits_turn;
     if (can_doubt && view.now >= doubt_at) {
       finish(unproven.delivery,
@@ -150,7 +149,7 @@ std::optional<SteadyTime> DeliveryScheduler::serve(Lane which, const View& view)
   };
   const auto mode = which.mode;
   if (mode == DeliveryMode::Manual)
-    return defer_all("it is held until the agent fetches it or `agent-relay flush` releases it");
+    return defer_all("it is pending until the agent fetches it or `agent-relay flush` releases it");
   const auto& by = view.can.by(mode);
   if (by.timing == DeliveryTiming::OnHook)
     return defer_all(mode == DeliveryMode::NextMessage ? "it is pending until the agent's next prompt"
@@ -177,8 +176,8 @@ std::optional<SteadyTime> DeliveryScheduler::inject_from(FairQueue& from, Lane w
 
 SteadyTime DeliveryScheduler::turn_started_by(DeliveryMode mode) const {
   for (const auto& unproven : unproven_)
-    if (unproven.mode == mode && now_ < unproven.at + kProofTimeout) return unproven.at + kProofTimeout;
-  return last_seen_ + kTurnSettle;
+    if (unproven.mode == mode && now_ < unproven.at + kReportUnprovenAfter) return unproven.at + kReportUnprovenAfter;
+  return last_seen_ + kTurnStartTimeout;
 }
 
 /// Silent deliveries go with the hook of the next prompt or with another delivery, or at once where an interface adds
@@ -200,7 +199,7 @@ std::vector<Delivery> DeliveryScheduler::take_silent(std::size_t max_bytes) {
 std::vector<Delivery> DeliveryScheduler::take_silent_if(std::size_t max_bytes,
                                                         const std::function<bool(const Delivery&)>& fits) {
   std::vector<Delivery> taken;
-  if (hook_takes_silent_) return taken;
+  if (hook_delivers_silent_) return taken;
   const auto has_room = [&](const Delivery& each) { return each.text.size() < max_bytes && fits(each); };
   for (const auto priority : kPriorities)
     while (auto delivery = take_logged(silent_queue(priority), has_room)) {
@@ -229,7 +228,7 @@ std::optional<SteadyTime> DeliveryScheduler::deliver_native(FairQueue& from, Del
     return std::nullopt;
   }
   if (const auto until = injector_.sending_until(); until && view.now < *until) {
-    set_reason(delivery, "another message is just being typed", view.now);  // not reported: it ends in a timing
+    set_reason(delivery, "another message is being typed", view.now);  // transient, so not reported
     return until;
   }
   const bool user_goes_first = mode == DeliveryMode::OnIdle ? view.state != State::Typing : view.state == State::Idle;
@@ -238,24 +237,24 @@ std::optional<SteadyTime> DeliveryScheduler::deliver_native(FairQueue& from, Del
     return std::nullopt;
   }
   if (by.not_before > view.now) {
-    defer(delivery, format("its {} limits how many messages it takes", by.via));
+    defer(delivery, format("its {} is rate-limited", by.via));
     return by.not_before;
   }
   const auto is_of_mode = [&](const UnprovenDelivery& unproven) { return unproven.mode == mode; };
   if (std::ranges::count_if(unproven_, is_of_mode) >= static_cast<std::ptrdiff_t>(kMaxUnproven)) {
-    defer(delivery, "too many accepted deliveries are not shown yet");
+    defer(delivery, "too many accepted deliveries have no proof yet");
     return std::nullopt;
   }
   if (by.timing == DeliveryTiming::WhenIdle &&
       mode != DeliveryMode::NextMessage) {  // each starts a turn, so one at a time
-    const auto free_at = std::max(view.since + kIdleSettle, turn_started_by(mode));
+    const auto free_at = std::max(view.since + kIdleStableTime, turn_started_by(mode));
     if (view.now < free_at) return free_at;
   }
   if (mode == DeliveryMode::Immediate)
     for (const auto& unproven : unproven_)
-      if (view.now < unproven.at + kProofTimeout) {
+      if (view.now < unproven.at + kReportUnprovenAfter) {
         delivery.reason = "another message is being accepted";
-        return unproven.at + kProofTimeout;
+        return unproven.at + kReportUnprovenAfter;
       }
   if (!log_intent(delivery)) {
     defer(delivery, "the intent log cannot be written");
@@ -300,7 +299,7 @@ void DeliveryScheduler::on_accepted(std::uint64_t key, const Result<void>& outco
   if (!outcome) {
     for (auto& unproven : unproven_)
       if (unproven.key == key) unproven.delivery.not_before = now_ + kNativeRetry;
-    return requeue_unproven(key, format("took nothing: {}", outcome.error().message()));
+    return requeue_unproven(key, format("rejected it: {}", outcome.error().message()));
   }
   for (auto& unproven : unproven_) {
     if (unproven.key != key) continue;
@@ -417,7 +416,7 @@ std::vector<std::string> DeliveryScheduler::fetch(const std::vector<std::string>
 
 void DeliveryScheduler::on_fetched() {
   for (const auto& delivery : std::exchange(fetched_, {}))
-    finish(delivery, seen_receipt(kFetched, kFetched, delivery.message, "fetched by the agent"));
+    finish(delivery, seen_receipt(adapters::via::kMcp, adapters::via::kMcp, delivery.message, "fetched by the agent"));
 }
 
 std::vector<const Delivery*> DeliveryScheduler::fetchable() const {
@@ -439,16 +438,17 @@ void DeliveryScheduler::on_agent_exit() {
   unproven_.clear();
 }
 
-std::optional<std::string_view> DeliveryScheduler::via_of(const Delivery& delivery,
-                                                          const adapters::NativeCapabilities& can) const {
+DeliveryRoute DeliveryScheduler::route_of(const Delivery& delivery, const adapters::NativeCapabilities& can) const {
+  using Kind = DeliveryRoute::Kind;
   for (const auto& unproven : unproven_)
-    if (&unproven.delivery == &delivery) return unproven.via;
-  if (delivery.injection.started()) return std::nullopt;
-  if (delivery.mode == DeliveryMode::Manual) return kFetched;
-  if (delivery.silent) return can.by(DeliveryMode::NextMessage).via;
-  const auto& by = can.by(delivery.mode);
-  const bool native = by.timing != DeliveryTiming::Never && !must_be_typed(delivery, by);
-  return native ? std::optional{by.via} : std::nullopt;
+    if (&unproven.delivery == &delivery) return {Kind::Interface, unproven.via};
+  if (delivery.injection.has_started()) return {Kind::Typed};
+  if (delivery.mode == DeliveryMode::Manual) return {Kind::Interface, adapters::via::kFetch};
+  const auto& by = can.by(delivery.silent ? DeliveryMode::NextMessage : delivery.mode);
+  if (delivery.silent)
+    return by.via.empty() ? DeliveryRoute{Kind::WithAnother} : DeliveryRoute{Kind::Interface, by.via};
+  const bool is_native = by.timing != DeliveryTiming::Never && !must_be_typed(delivery, by);
+  return is_native ? DeliveryRoute{Kind::Interface, by.via} : DeliveryRoute{Kind::Typed};
 }
 
 std::vector<const Delivery*> DeliveryScheduler::pending() const {

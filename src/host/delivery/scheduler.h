@@ -2,18 +2,18 @@
 ///
 ///     add ─▶ lane of its mode and priority ──timing allows──▶ accepted natively ──transcript shows it──▶ delivered, seen
 ///                     │ no native interface: the injector types it (on-idle, immediate)
-///                     └ a hook takes it (next-message, next-tool-call), or the agent fetches it (manual)
-///     silent deliveries (state, ack) have lanes of their own: until a hook takes them, or with one that wakes the agent
+///                     └ a hook delivers it (next-message, next-tool-call), or the agent fetches it (manual)
+///     silent deliveries (state, ack) have their own lanes: a hook delivers them, or they go with one that wakes the agent
 ///
 /// Invariants
 /// - Urgent lanes come before all others; within a lane the senders take turns (fair_queue.h). A delivery that does not
 ///   fit an interface stays pending with its sender's later ones; other senders continue.
-/// - A delivery uses one interface: once accepted natively it is never typed, unless the interface took nothing or
+/// - A delivery uses one interface: once accepted natively it is never typed, unless the interface rejected it or
 ///   returned it unread; then the delivery history has the reason.
 /// - The intent is on disk before a native delivery, as before the first typed byte.
 /// - Nothing is delivered while the agent shows a prompt, or before it is ready.
 /// - Delivered is reported when the agent's transcript shows the text; without a transcript, when the agent starts to
-///   work after it accepted the text. A text that an idle agent does not show for kProofLimit is in doubt; one that
+///   work after it accepted the text. A text that an idle agent does not show for kInDoubtAfter is in doubt; one that
 ///   starts no turn, only after a turn that should have shown it.
 /// - The delivery that interrupted a turn starts the next one; only a draft of the user comes before it.
 /// - No turn is interrupted while an accepted text is not shown: the program may drop it with the turn.
@@ -42,24 +42,35 @@
 #include "host/delivery/delivery.h"
 #include "host/delivery/evidence_matcher.h"
 #include "host/delivery/fair_queue.h"
-#include "host/delivery/injection_queue.h"
+#include "host/delivery/injection_slot.h"
 #include "host/delivery/intent_log.h"
 #include "host/delivery/receipt_reporter.h"
 #include "host/delivery/silent_deliveries.h"
 
 namespace relay::host {
 
-inline constexpr Millis kTurnSettle{500};                  // after a text was seen: its turn starts by then
-inline constexpr Millis kProofTimeout{10'000};             // for the transcript to show a native delivery
-inline constexpr Millis kProofLimit{60'000};               // without evidence from an idle agent: in doubt
+inline constexpr Millis kTurnStartTimeout{500};            // from the proof of a text to the start of its turn
+inline constexpr Millis kReportUnprovenAfter{10'000};      // an accepted delivery without proof is reported as such
+inline constexpr Millis kInDoubtAfter{60'000};             // without evidence from an idle agent: in doubt
 inline constexpr std::size_t kMaxUnproven = 32;            // native deliveries of one mode
 inline constexpr Millis kNativeRetry{5'000};               // after a failed native delivery whose mode cannot be typed
 inline constexpr std::size_t kMaxSilentBytes = 16 * 1024;  // delivered with one message
 
+/// How a delivery reaches the agent.
+struct DeliveryRoute {
+  enum class Kind : std::uint8_t {
+    Interface,    // via `via`
+    Typed,        // by the injector
+    WithAnother,  // silent: with a delivery that wakes the agent
+  };
+  Kind kind = Kind::Typed;
+  std::string_view via = {};
+};
+
 class DeliveryScheduler final : public SilentDeliveries {
  public:
   /// `native`: null when every delivery is typed or fetched.
-  DeliveryScheduler(IntentLog& intent, InjectionQueue& injector, adapters::DeliveryTarget* native,
+  DeliveryScheduler(IntentLog& intent, InjectionSlot& injector, adapters::DeliveryTarget* native,
                     ReceiptReporter& reports)
       : intent_{intent}, injector_{injector}, native_{native}, reports_{reports} {}
 
@@ -84,7 +95,7 @@ class DeliveryScheduler final : public SilentDeliveries {
   void on_model_input(EvidenceMatcher& input, std::string_view via, std::string_view id);
   /// The agent returned these unread, in order. They are typed if their mode allows it; those already in doubt fail.
   void on_returned(const std::vector<std::string>& ids, std::string_view reason);
-  /// Empty where a hook takes them with the next prompt.
+  /// Empty where a hook delivers them with the next prompt.
   std::vector<Delivery> take_silent(std::size_t max_bytes) override;
   void return_silent(std::vector<Delivery> deliveries) override;
 
@@ -103,9 +114,8 @@ class DeliveryScheduler final : public SilentDeliveries {
   [[nodiscard]] std::vector<const Delivery*> fetchable() const;
   void on_agent_exit();
 
-  /// The native interface of the delivery; none: it is typed. Empty: it is delivered with another one.
-  [[nodiscard]] std::optional<std::string_view> via_of(const Delivery& delivery,
-                                                       const adapters::NativeCapabilities& can) const;
+  /// How the delivery will reach the agent, or has been accepted by it.
+  [[nodiscard]] DeliveryRoute route_of(const Delivery& delivery, const adapters::NativeCapabilities& can) const;
   /// All deliveries that are not final, in the order of delivery, unproven ones first.
   [[nodiscard]] std::vector<const Delivery*> pending() const;
 
@@ -135,7 +145,7 @@ class DeliveryScheduler final : public SilentDeliveries {
   void drop_expired(const View& view);
   std::optional<SteadyTime> serve(protocol::Lane which, const View& view);
   std::optional<SteadyTime> inject_from(FairQueue& from, protocol::Lane which, const View& view);
-  /// By then the turn of a native delivery of that mode has started, or will not start.
+  /// The time by which the turn of a native delivery of that mode has started, or will not start.
   [[nodiscard]] SteadyTime turn_started_by(protocol::DeliveryMode mode) const;
   std::optional<SteadyTime> deliver_native(FairQueue& from, protocol::DeliveryMode mode, const View& view);
   void track_unproven(Delivery delivery, std::uint64_t key, protocol::DeliveryMode mode, std::string_view via);
@@ -150,7 +160,7 @@ class DeliveryScheduler final : public SilentDeliveries {
   void finish(const Delivery& delivery, protocol::Receipt receipt);
 
   IntentLog& intent_;
-  InjectionQueue& injector_;
+  InjectionSlot& injector_;
   adapters::DeliveryTarget* native_;
   ReceiptReporter& reports_;
   std::array<FairQueue, protocol::kLanes> lanes_;
@@ -164,7 +174,7 @@ class DeliveryScheduler final : public SilentDeliveries {
   SteadyTime last_seen_{};
   bool has_transcript_ = false;
   bool has_terminal_ = true;
-  bool hook_takes_silent_ = false;
+  bool hook_delivers_silent_ = false;
   std::uint64_t last_key_ = 0;
   std::optional<std::string> paused_;
   Lifetime lifetime_;

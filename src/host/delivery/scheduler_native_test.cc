@@ -99,7 +99,7 @@ TEST_F(NativeDeliveryTest, RefusedNativeDeliveryIsTyped) {
   (void)take_steps();
   on_accepted(fail("connection refused"));
   after(1s, State::Idle);
-  EXPECT_EQ(take_steps(), (Lines{"a deferred: its inbox took nothing: connection refused", "type text of a"}));
+  EXPECT_EQ(take_steps(), (Lines{"a deferred: its inbox rejected it: connection refused", "type text of a"}));
 }
 
 TEST_F(NativeDeliveryTest, ReturnedDeliveryIsTypedOnce) {
@@ -137,7 +137,7 @@ TEST_F(NativeDeliveryTest, ReturnedDeliveriesKeepTheirOrder) {
 TEST_F(NativeDeliveryTest, DoubtfulDeliveryFailsWhenReturned) {
   support(DeliveryMode::OnIdle, DeliveryTiming::Anytime, "queue");
   deliver_natively("a");
-  for (int i = 0; i < 3; ++i) after(kProofLimit, State::Idle);
+  for (int i = 0; i < 3; ++i) after(kInDoubtAfter, State::Idle);
   (void)take_steps();
   scheduler.on_returned({"a"}, "its turn was interrupted");
   EXPECT_EQ(take_steps(), Lines{"a failed: its queue returned it unread: its turn was interrupted"});
@@ -176,7 +176,7 @@ TEST_F(NativeDeliveryTest, DeliveryWithoutTurnIsInDoubtAfterNextTurn) {
   after(1s, State::Idle);
   on_accepted({});
   (void)take_steps();
-  after(kProofTimeout, State::Idle);
+  after(kReportUnprovenAfter, State::Idle);
   EXPECT_EQ(take_steps(), (Lines{"a deferred: the agent has it for its next turn",
                                  "q deferred: the agent has it for its next turn"}));
   EXPECT_EQ(scheduler.deliver(view), std::nullopt) << "nothing changes before the next turn";
@@ -187,7 +187,7 @@ TEST_F(NativeDeliveryTest, DeliveryWithoutTurnIsInDoubtAfterNextTurn) {
   report_input("text of a\nsomething new", "server", "msg_1");
   EXPECT_EQ(take_steps(), Lines{"a delivered seen: via server; its server shows it"});
   after(1s, State::Idle);
-  after(kProofLimit, State::Idle);
+  after(kInDoubtAfter, State::Idle);
   EXPECT_EQ(take_steps(), Lines{"q in_doubt: accepted via server; no evidence that the model received it"});
 }
 
@@ -231,7 +231,7 @@ TEST_F(NativeDeliveryTest, NativeInterfaceIsNotFlooded) {
   view.can.by(DeliveryMode::OnIdle).not_before = view.now + 2s;
   (void)take_steps();
   after(1ms, State::Idle);
-  EXPECT_EQ(take_steps(), Lines{"m32 deferred: its queue limits how many messages it takes"});
+  EXPECT_EQ(take_steps(), Lines{"m32 deferred: its queue is rate-limited"});
   after(2s, State::Idle);
   EXPECT_EQ(take_steps(), Lines{"native text of m32"});
 }
@@ -239,7 +239,7 @@ TEST_F(NativeDeliveryTest, NativeInterfaceIsNotFlooded) {
 TEST_F(NativeDeliveryTest, LateEvidenceEndsDoubt) {
   support(DeliveryMode::OnIdle, DeliveryTiming::WhenIdle, "inbox");
   deliver_natively("a");
-  after(kProofLimit, State::Idle);
+  after(kInDoubtAfter, State::Idle);
   EXPECT_EQ(take_steps().back(), "a in_doubt: accepted via inbox; no evidence that the model received it");
   after(1h, State::Working);
   report_input("text of a", "transcript", "u1");
@@ -252,12 +252,12 @@ TEST_F(NativeDeliveryTest, UnshownDeliveryIsReportedThenInDoubt) {
   support(DeliveryMode::OnIdle, DeliveryTiming::WhenIdle, "inbox");
   deliver_natively("a");
   (void)take_steps();
-  after(kProofTimeout, State::Idle);
+  after(kReportUnprovenAfter, State::Idle);
   EXPECT_EQ(take_steps(), Lines{"a deferred: the agent accepted it; its transcript does not show it yet"});
-  after(kProofLimit, State::Working);
+  after(kInDoubtAfter, State::Working);
   EXPECT_TRUE(take_steps().empty()) << "a long turn may still show it";
   after(1s, State::Idle);
-  after(kProofLimit, State::Idle);
+  after(kInDoubtAfter, State::Idle);
   EXPECT_EQ(take_steps(), Lines{"a in_doubt: accepted via inbox; no evidence that the model received it"});
   receive("b");
   after(1s, State::Idle);
@@ -271,7 +271,7 @@ TEST_F(NativeDeliveryTest, FreedCapacityIsUsedAtOnce) {
   for (std::size_t i = 0; i <= kMaxUnproven; ++i) receive(format("m{}", i));
   for (std::size_t i = 0; i <= kMaxUnproven; ++i) after(1ms, State::Idle);
   ASSERT_FALSE(scheduler.fetchable().empty());
-  view.now += kProofLimit;
+  view.now += kInDoubtAfter;
   ASSERT_EQ(scheduler.deliver(view), view.now) << "without another event";
   (void)take_steps();
   (void)scheduler.deliver(view);

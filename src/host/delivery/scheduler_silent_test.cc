@@ -33,7 +33,7 @@ TEST_F(SilentDeliveryTest, SilentDeliveryFailsWithReturnedText) {
   support(DeliveryMode::OnIdle, DeliveryTiming::Anytime, "queue");
   receive_silent("q");
   deliver_natively("a");
-  for (int i = 0; i < 3; ++i) after(kProofLimit, State::Idle);
+  for (int i = 0; i < 3; ++i) after(kInDoubtAfter, State::Idle);
   (void)take_steps();
   scheduler.on_returned({"a"}, "its turn was interrupted");
   EXPECT_EQ(take_steps().size(), 2U);
@@ -73,8 +73,8 @@ TEST_F(SilentDeliveryTest, SilentDeliveryGoesWithNativeDelivery) {
   after(1s, State::Idle);
   EXPECT_EQ(take_steps(), Lines{"native text of q\ntext of a"});
   on_accepted(fail("it is full"));
-  EXPECT_EQ(take_steps(), (Lines{"q deferred: its queue took nothing: it is full",
-                                 "a deferred: its queue took nothing: it is full"}));
+  EXPECT_EQ(take_steps(),
+            (Lines{"q deferred: its queue rejected it: it is full", "a deferred: its queue rejected it: it is full"}));
   after(1s, State::Idle);
   EXPECT_EQ(take_steps(),
             (Lines{"type text of a", "q deferred: it does not wake the agent; it is delivered with the next message"}));

@@ -79,7 +79,7 @@ TEST_F(SchedulerTest, NothingPrecedesInterruptingDelivery) {
   EXPECT_EQ(gate->ref.id, "c");
   EXPECT_EQ(take_steps(), Lines{"a deferred: another message is first: the agent's turn was interrupted for it"});
   after(1s, State::Typing);
-  EXPECT_EQ(take_steps(), Lines{"native text of a"}) << "a draft may stay for long";
+  EXPECT_EQ(take_steps(), Lines{"native text of a"}) << "a draft may stay";
   EXPECT_TRUE(scheduler.cancel("c")) << "it has not started";
 }
 
@@ -113,12 +113,15 @@ TEST_F(SchedulerTest, NamesInterfaceOfEachDelivery) {
   receive("m", DeliveryMode::Manual);
   const auto via_of = [&](std::string_view id) -> std::string {
     for (const auto* delivery : scheduler.pending())
-      if (delivery->ref.id == id) return std::string{scheduler.via_of(*delivery, view.can).value_or("typed")};
+      if (delivery->ref.id == id) {
+        const auto route = scheduler.route_of(*delivery, view.can);
+        return route.kind == DeliveryRoute::Kind::Typed ? "typed" : std::string{route.via};
+      }
     return "none";
   };
   EXPECT_EQ(via_of("u"), "typed") << "the inbox presents it as a peer's";
   EXPECT_EQ(via_of("a"), "inbox");
-  EXPECT_EQ(via_of("m"), "mcp");
+  EXPECT_EQ(via_of("m"), "fetch");
   view.can.by(DeliveryMode::OnIdle).as_peer = false;
   EXPECT_EQ(via_of("u"), "inbox");
   view.can = {};
@@ -131,7 +134,7 @@ TEST_F(SchedulerTest, UnknownScreenIsNotReportedAsDialog) {
   receive("a");
   (void)take_steps();
   after(1s, State::Blocked);
-  EXPECT_EQ(take_steps(), Lines{"a deferred: the screen is not understood"});
+  EXPECT_EQ(take_steps(), Lines{"a deferred: the screen is not recognized"});
 }
 
 TEST_F(SchedulerTest, DeliveryWithoutProfileNamesInboxFile) {
@@ -153,8 +156,8 @@ TEST_F(SchedulerTest, UnsupportedModeStaysPending) {
   (void)take_steps();
   after(1s, State::Idle);
   EXPECT_EQ(take_steps(),
-            (Lines{"a deferred: the agent takes no messages with its next tool call", "type text of c",
-                   "b deferred: it is held until the agent fetches it or `agent-relay flush` releases it"}));
+            (Lines{"a deferred: the agent cannot receive messages with its next tool call", "type text of c",
+                   "b deferred: it is pending until the agent fetches it or `agent-relay flush` releases it"}));
 }
 
 TEST_F(SchedulerTest, UrgentDeliveryReplacesOneAtGate) {
@@ -177,7 +180,7 @@ TEST_F(SchedulerTest, FlickeringScreenDoesNotFillHistory) {
   for (int i = 0; i < 100; ++i) after(50ms, i % 2 == 0 ? State::Blocked : State::Working);
   EXPECT_EQ(take_steps(), Lines{"a deferred: a dialog is open"});
   after(50ms, State::Working);
-  after(kReasonSettle, State::Working);
+  after(kReasonReportDelay, State::Working);
   EXPECT_EQ(take_steps(), Lines{"a deferred: the agent is working"});
 }
 
@@ -255,7 +258,7 @@ TEST_F(SchedulerTest, PauseHoldsNewDeliveries) {
   after(1s, State::Idle);
   EXPECT_EQ(take_steps(),
             (Lines{"native text of b",
-                   "d deferred: it is held until the agent fetches it or `agent-relay flush` releases it"}));
+                   "d deferred: it is pending until the agent fetches it or `agent-relay flush` releases it"}));
 }
 
 TEST_F(SchedulerTest, PauseReclaimsPendingInjection) {
@@ -280,16 +283,16 @@ TEST_F(SchedulerTest, FlushedDeliveryChangesLane) {
   receive("b");
   (void)take_steps();
   scheduler.move({.id = "a", .seq = 9}, DeliveryMode::Immediate,
-                 Injection{rules, Injection::InterruptPolicy::Interrupts});
+                 Injection{rules, Injection::InterruptPolicy::Interrupt});
   after(1s, State::Idle);
   EXPECT_EQ(take_steps(), Lines{"type text of a"});
   EXPECT_EQ(gate->ref.seq, 9U);
   EXPECT_EQ(gate->mode, DeliveryMode::Immediate);
   scheduler.move({.id = "a", .seq = 10}, DeliveryMode::Manual, Injection{rules});
   after(1s, State::Idle);
-  EXPECT_EQ(
-      take_steps(),
-      (Lines{"type text of b", "a deferred: it is held until the agent fetches it or `agent-relay flush` releases it"}))
+  EXPECT_EQ(take_steps(),
+            (Lines{"type text of b",
+                   "a deferred: it is pending until the agent fetches it or `agent-relay flush` releases it"}))
       << "also at the gate, unless it has started";
 }
 

@@ -76,7 +76,7 @@ TEST_F(UserMessageTest, UserMessageIsHeldWhilePeerTurnStarts) {
   report_input("text of a", "transcript", "t-1");
   after(100ms, State::Idle);
   EXPECT_EQ(take_steps(), Lines{"a delivered seen: via inbox; its transcript shows it"}) << "it would stay unsent";
-  after(kTurnSettle, State::Working);
+  after(kTurnStartTimeout, State::Working);
   EXPECT_EQ(take_steps(), Lines{"type text of u"});
 }
 

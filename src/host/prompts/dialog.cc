@@ -41,11 +41,11 @@ std::optional<std::size_t> find_choice(const Dialog& dialog, ChoiceMeaning meani
   return find_only(dialog.choices, [&](const DialogChoice& each) { return each.meaning == meaning; });
 }
 
-Dialog make_dialog(PromptKind kind, std::string about, const std::string& body, bool certain,
+Dialog make_dialog(PromptKind kind, std::string subject, const std::string& body, bool certain,
                    const std::vector<DialogChoice>& choices) {
-  auto whole = about + "\n" + body;
-  for (const auto& choice : choices) whole += format("\n{}. {}", choice.number, choice.label);
-  return {kind, without_blanks(std::move(about)), collapse_blanks(std::move(whole)), certain, body, choices};
+  auto full_text = subject + "\n" + body;
+  for (const auto& choice : choices) full_text += format("\n{}. {}", choice.number, choice.label);
+  return {kind, without_blanks(std::move(subject)), collapse_blanks(std::move(full_text)), certain, body, choices};
 }
 
 }  // namespace
@@ -58,15 +58,16 @@ std::optional<Dialog> dialog_in(const profiles::ScreenFindings& findings) {
   if (const auto& permission = findings.permission)
     return make_dialog(PromptKind::Permission,
                        format("{}/{}/{}", permission->pattern, permission->tool, permission->command), permission->body,
-                       permission->whole, permission->choices);
+                       permission->is_complete, permission->choices);
   if (const auto& question = findings.question)
     return make_dialog(PromptKind::Question, format("{}/{}", question->pattern, question->text), question->body,
-                       question->whole, question->choices);
+                       question->is_complete, question->choices);
   return std::nullopt;
 }
 
-bool has_own_keys(const Dialog& dialog) {
-  return !dialog.choices.empty() && std::ranges::none_of(dialog.choices, &std::string::empty, &DialogChoice::takes);
+bool has_shortcut_keys(const Dialog& dialog) {
+  return !dialog.choices.empty() &&
+         std::ranges::none_of(dialog.choices, &std::string::empty, &DialogChoice::shortcut_key);
 }
 
 bool can_press(const Dialog& dialog, DialogKeys press) {
@@ -74,7 +75,7 @@ bool can_press(const Dialog& dialog, DialogKeys press) {
   if (dialog.kind == PromptKind::Permission &&
       !(find_choice(dialog, ChoiceMeaning::Approve) && find_choice(dialog, ChoiceMeaning::Deny)))
     return false;
-  if (has_own_keys(dialog)) return true;
+  if (has_shortcut_keys(dialog)) return true;
   switch (press) {
     case DialogKeys::None: return false;
     case DialogKeys::Cursor: return dialog.marked().has_value();

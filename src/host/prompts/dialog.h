@@ -18,10 +18,10 @@ namespace relay::host {
 
 struct Dialog {
   adapters::PromptKind kind = adapters::PromptKind::Permission;
-  std::string about = {};  // its subject, without blanks; stays when other rows change
-  std::string whole = {};  // its whole text and its choices
-  bool certain = false;    // nothing is missing or may belong to another part of the screen
-  std::string body = {};   // its text as drawn
+  std::string subject = {};    // its subject, without blanks; stays when other rows change
+  std::string full_text = {};  // its text and its choices
+  bool certain = false;        // nothing is missing or may belong to another part of the screen
+  std::string body = {};       // its text as drawn
   std::vector<profiles::DialogChoice> choices = {};
 
   /// The choice that Enter selects; none when it is not visible.
@@ -32,7 +32,7 @@ struct Dialog {
 std::optional<Dialog> dialog_in(const profiles::ScreenFindings& findings);
 
 /// Each choice has its own key, independent of the mark.
-bool has_own_keys(const Dialog& dialog);
+bool has_shortcut_keys(const Dialog& dialog);
 
 /// Keys can give each answer, and the dialog is certain.
 bool can_press(const Dialog& dialog, profiles::DialogKeys press);

@@ -7,16 +7,17 @@ using protocol::NackCode;
 
 DialogAnswer::Decision DialogAnswer::decide(const View& view) {
   if (!entered_) return choose(view);
-  if (!view.is_open) return {Step::Taken};
+  if (!view.is_open) return {Step::Accepted};
   // The request may outlive its dialog: Gemini CLI restarts after its folder trust and then shows no known screen.
   // A dialog that is redrawn with a count or an error is still open; another dialog has another subject.
-  const bool is_shown = view.dialog != nullptr && (view.dialog->whole == dialog_.whole ||
-                                                   (!dialog_.about.empty() && view.dialog->about == dialog_.about));
+  const bool is_shown =
+      view.dialog != nullptr && (view.dialog->full_text == dialog_.full_text ||
+                                 (!dialog_.subject.empty() && view.dialog->subject == dialog_.subject));
   if (is_shown) closed_since_.reset();
   if (!is_shown && !closed_since_) closed_since_ = view.now;
-  if (closed_since_ && view.now >= *closed_since_ + kClosedTime) return {Step::Taken};
+  if (closed_since_ && view.now >= *closed_since_ + kClosedTime) return {Step::Accepted};
   if (closed_since_) return {Step::Wait, *closed_since_ + kClosedTime};
-  if (view.now < *entered_ + kTakenTimeout) return {Step::Wait, *entered_ + kTakenTimeout};
+  if (view.now < *entered_ + kCloseTimeout) return {Step::Wait, *entered_ + kCloseTimeout};
   return {Step::Failed,
           {},
           "the key was pressed, and the dialog is still open; see it with `agent-relay attach`",
@@ -24,7 +25,7 @@ DialogAnswer::Decision DialogAnswer::decide(const View& view) {
 }
 
 DialogAnswer::Decision DialogAnswer::choose(const View& view) {
-  if (!view.is_open || view.dialog == nullptr || view.dialog->whole != dialog_.whole) {
+  if (!view.is_open || view.dialog == nullptr || view.dialog->full_text != dialog_.full_text) {
     // The screen may be half drawn after the key.
     if (view.is_open && moved_from_ && view.now < moved_ + kRedrawTimeout) return {Step::Wait, moved_ + kRedrawTimeout};
     if (moved_from_)
@@ -39,7 +40,7 @@ DialogAnswer::Decision DialogAnswer::choose(const View& view) {
   }
   if (view.typed > since_)
     return {Step::Failed, {}, "the user is typing at the agent's terminal and may answer there", NackCode::Busy};
-  if (has_own_keys(dialog_)) return press_enter(Step::OwnKey, view.now);
+  if (has_shortcut_keys(dialog_)) return press_enter(Step::Shortcut, view.now);
   if (press_ == DialogKeys::Letter) return press_enter(Step::LetterAndEnter, view.now);
   const auto marked = view.dialog->marked();
   if (marked == wanted_)
@@ -68,7 +69,7 @@ DialogAnswer::Decision DialogAnswer::move(std::size_t from, SteadyTime now) {
 
 DialogAnswer::Decision DialogAnswer::press_enter(Step step, SteadyTime now) {
   entered_ = now;
-  return {step, now + kTakenTimeout};
+  return {step, now + kCloseTimeout};
 }
 
 }  // namespace relay::host

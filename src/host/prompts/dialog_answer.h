@@ -1,11 +1,13 @@
-/// Answers one dialog on an agent's screen by keys: what to press, when the answer was taken, when it failed.
+/// Answers one dialog on an agent's screen by keys: what to press, when the agent accepted the answer, when it failed.
 ///
-///     Choosing ──another choice marked──▶ one step up or down, then see it move
-///        │ ──the wanted choice marked──▶ (gap) Enter ─▶ Entered ──dialog gone──▶ Taken
-///        └ another dialog, none, the user types: Failed, nothing pressed
+///     Choosing ──another choice marked──▶ Up or Down, one step, until the mark has moved
+///        ├ cursor, the wanted choice marked ──▶ (gap) Enter ───────┐
+///        ├ the choices name letters ──▶ the letter and Enter ──────┼──▶ Entered ──dialog closed──▶ Accepted
+///        ├ each choice has its own key ──▶ that key ───────────────┘
+///        └ another dialog, none, the user types: Failed
 ///
 /// Invariants: a key is pressed only while the dialog's text and choices are those of the start and the user has not
-///   typed since; Enter at most once.
+///   typed since. A confirming key is pressed once. In dialogs with a cursor it is Enter, and only on the marked choice.
 /// Pure: decides, never acts; the clock is an argument. Threading: one thread.
 #pragma once
 
@@ -22,13 +24,13 @@ namespace relay::host {
 
 inline constexpr Millis kChoosingTimeout{1'500};  // for the mark to reach the wanted choice
 inline constexpr Millis kRedrawTimeout{900};      // for a dialog to be drawn again after a key
-inline constexpr Millis kTakenTimeout{3'000};     // for the dialog to close
-inline constexpr Millis kClosedTime{500};         // not on the screen for that long after the key: it has closed
-inline constexpr Millis kMaxAnswerTime = kChoosingTimeout + kRedrawTimeout + kTakenTimeout + kClosedTime;
+inline constexpr Millis kCloseTimeout{3'000};     // for the dialog to close
+inline constexpr Millis kClosedTime{500};         // not on the screen for this time after the key: it has closed
+inline constexpr Millis kMaxAnswerTime = kChoosingTimeout + kRedrawTimeout + kCloseTimeout + kClosedTime;
 
 class DialogAnswer {
  public:
-  enum class Step : std::uint8_t { Wait, Up, Down, Enter, LetterAndEnter, OwnKey, Taken, Failed };
+  enum class Step : std::uint8_t { Wait, Up, Down, Enter, LetterAndEnter, Shortcut, Accepted, Failed };
   struct Decision {
     Step step = Step::Wait;
     std::optional<SteadyTime> recheck = {};
@@ -50,7 +52,7 @@ class DialogAnswer {
   Decision decide(const View& view);
   [[nodiscard]] const std::string& letter() const { return dialog_.choices[wanted_].key; }
   /// The name of the key that selects the choice by itself.
-  [[nodiscard]] const std::string& own_key() const { return dialog_.choices[wanted_].takes; }
+  [[nodiscard]] const std::string& shortcut_key() const { return dialog_.choices[wanted_].shortcut_key; }
 
  private:
   Decision choose(const View& view);

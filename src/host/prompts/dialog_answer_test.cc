@@ -9,8 +9,9 @@ using profiles::DialogKeys;
 
 constexpr SteadyTime kStart{std::chrono::seconds{100}};
 
-Dialog dialog_marked(std::size_t marked, std::string whole = "run make?") {
-  Dialog made{.whole = std::move(whole), .choices = {{"1", "Yes", "y"}, {"2", "Always", "a"}, {"3", "No", "n"}}};
+Dialog dialog_marked(std::size_t marked, std::string full_text = "run make?") {
+  Dialog made{.full_text = std::move(full_text),
+              .choices = {{"1", "Yes", "y"}, {"2", "Always", "a"}, {"3", "No", "n"}}};
   if (marked < made.choices.size()) made.choices[marked].marked = true;
   return made;
 }
@@ -32,7 +33,7 @@ TEST_F(DialogAnswerTest, MarkedChoiceIsEnteredOnce) {
   EXPECT_EQ(step(answer, dialog_marked(0)), DialogAnswer::Step::Enter);
   EXPECT_EQ(step(answer, dialog_marked(0)), DialogAnswer::Step::Wait);
   is_open = false;
-  EXPECT_EQ(step(answer, {}), DialogAnswer::Step::Taken);
+  EXPECT_EQ(step(answer, {}), DialogAnswer::Step::Accepted);
 }
 
 TEST_F(DialogAnswerTest, ClosedDialogIsTakenWhileRequestIsOpen) {
@@ -44,7 +45,7 @@ TEST_F(DialogAnswerTest, ClosedDialogIsTakenWhileRequestIsOpen) {
   now += kClosedTime / 2;
   EXPECT_EQ(step(answer, {}), DialogAnswer::Step::Wait);
   now += kClosedTime;
-  EXPECT_EQ(step(answer, {}), DialogAnswer::Step::Taken);
+  EXPECT_EQ(step(answer, {}), DialogAnswer::Step::Accepted);
 }
 
 TEST_F(DialogAnswerTest, MarkMovesOneStepAtATime) {
@@ -96,7 +97,7 @@ TEST_F(DialogAnswerTest, StuckMarkFailsAnswer) {
 TEST_F(DialogAnswerTest, StayingDialogIsNotPressedAgain) {
   DialogAnswer answer{dialog_marked(0), 0, DialogKeys::Cursor, kGap, kStart};
   EXPECT_EQ(step(answer, dialog_marked(0)), DialogAnswer::Step::Enter);
-  now += kTakenTimeout;
+  now += kCloseTimeout;
   EXPECT_EQ(step(answer, dialog_marked(0)), DialogAnswer::Step::Failed);
 }
 

@@ -31,7 +31,7 @@ std::optional<SteadyTime> DialogDriver::update(const View& view) {
                                                 .is_open = adapter_.is_open(active_->request),
                                                 .typed = view.typed});
   active_->recheck = decision.recheck;
-  if (decision.step == DialogAnswer::Step::Taken)
+  if (decision.step == DialogAnswer::Step::Accepted)
     end({});
   else if (decision.step == DialogAnswer::Step::Failed)
     end(fail(decision.code, std::string{decision.error}));
@@ -54,13 +54,13 @@ void DialogDriver::press(DialogAnswer::Step step) {
       for (const char letter : active_->answer.letter())
         press_key_({.character = static_cast<char32_t>(static_cast<unsigned char>(letter))});
       return press_key_({.name = NamedKey::Enter});
-    case DialogAnswer::Step::OwnKey:
+    case DialogAnswer::Step::Shortcut:
       adapter_.press(active_->request);
-      if (const auto key = terminal::parse_key(active_->answer.own_key())) press_key_(*key);
+      if (const auto key = terminal::parse_key(active_->answer.shortcut_key())) press_key_(*key);
       return;
     case DialogAnswer::Step::Enter: adapter_.press(active_->request); return press_key_({.name = NamedKey::Enter});
     case DialogAnswer::Step::Wait:
-    case DialogAnswer::Step::Taken:
+    case DialogAnswer::Step::Accepted:
     case DialogAnswer::Step::Failed: return;
   }
 }
@@ -69,7 +69,7 @@ void DialogDriver::end(Result<void> outcome) {
   auto ended = std::exchange(active_, std::nullopt);
   // The agent may not have read the pressed keys yet.
   if (!outcome && ended->touched) adapter_.abandon(ended->request);
-  if (outcome) adapter_.on_answer_taken(ended->request);
+  if (outcome) adapter_.on_answer_accepted(ended->request);
   ended->done(std::move(outcome));
 }
 

@@ -46,7 +46,7 @@ struct DialogDriverTest : ::testing::Test, NullListeners {
                          true};
     view = {.now = loop.now().steady, .dialog = &dialog};
     show(State::Blocked);
-    view.now += PromptTracker::kSettle;
+    view.now += PromptTracker::kNativePromptDelay;
     show(State::Blocked);
   }
   static profiles::Profile cursor_profile() {
@@ -99,7 +99,7 @@ TEST_F(DialogDriverTest, RequestIsResolvedWhenUnknownScreenReplacesDialog) {
 TEST_F(DialogDriverTest, StayingDialogIsNotAnsweredAgain) {
   start();
   update_after(Millis{0});
-  update_after(kTakenTimeout);
+  update_after(kCloseTimeout);
   EXPECT_EQ(outcomes, Outcomes{"BUSY"});
   start();
   update_after(Millis{0});

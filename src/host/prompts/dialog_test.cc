@@ -29,21 +29,21 @@ TEST(Dialog, MarkAndPaddingDoNotChangeDialog) {
   moved.permission->choices[0].marked = false;
   moved.permission->choices[1].marked = true;
   moved.permission->body = "? Shell\nmake    all\nAllow it?";
-  EXPECT_EQ(dialog_in(make_findings())->whole, dialog_in(moved)->whole);
+  EXPECT_EQ(dialog_in(make_findings())->full_text, dialog_in(moved)->full_text);
   EXPECT_EQ(dialog_in(moved)->marked(), 1U);
 }
 
 TEST(Dialog, AnyTextChangesDialog) {
   auto other = make_findings();
   other.permission->body += "\nand rm -rf /";
-  EXPECT_NE(dialog_in(make_findings())->whole, dialog_in(other)->whole);
-  EXPECT_EQ(dialog_in(make_findings())->about, dialog_in(other)->about);
+  EXPECT_NE(dialog_in(make_findings())->full_text, dialog_in(other)->full_text);
+  EXPECT_EQ(dialog_in(make_findings())->subject, dialog_in(other)->subject);
   auto blank = make_findings();
   blank.permission->body = "? Shell\nmake al l\nAllow it?";
-  EXPECT_NE(dialog_in(make_findings())->whole, dialog_in(blank)->whole);
+  EXPECT_NE(dialog_in(make_findings())->full_text, dialog_in(blank)->full_text);
   auto offers = make_findings();
   offers.permission->choices[2].label = "No, and stop";
-  EXPECT_NE(dialog_in(make_findings())->whole, dialog_in(offers)->whole);
+  EXPECT_NE(dialog_in(make_findings())->full_text, dialog_in(offers)->full_text);
   EXPECT_FALSE(dialog_in({}));
 }
 
@@ -52,7 +52,7 @@ TEST(Dialog, KeysNeedOneChoicePerAnswer) {
   EXPECT_FALSE(can_press(*dialog_in(make_findings()), DialogKeys::None));
   EXPECT_FALSE(can_press(*dialog_in(make_findings()), DialogKeys::Letter)) << "not every choice has a key";
   auto part = make_findings();
-  part.permission->whole = false;
+  part.permission->is_complete = false;
   EXPECT_FALSE(can_press(*dialog_in(part), DialogKeys::Cursor)) << "the rest of its text is unknown";
   auto two = make_findings();
   two.permission->choices[1].meaning = ChoiceMeaning::Approve;
@@ -99,10 +99,10 @@ TEST(Dialog, DropsRepeatedSubject) {
   EXPECT_EQ(without_repeated_subject("? WriteFile  Writing to notes.md\n1 # Notes\nApply this change?"),
             "? WriteFile  Writing to notes.md\n1 # Notes\nApply this change?");
   EXPECT_EQ(without_repeated_subject("Bash command\nls\nls"), "Bash command\nls\nls")
-      << "a line that is the same is no repetition of its end";
+      << "an equal line is not a repetition of its end";
   EXPECT_EQ(without_repeated_subject("> look at other.py\nother.py\nAdd file to the chat?"),
             "> look at other.py\nother.py\nAdd file to the chat?")
-      << "a prompt that ends in the subject is no title";
+      << "a prompt that ends in the subject is not a title";
   EXPECT_EQ(without_repeated_subject(""), "");
 }
 

@@ -1,7 +1,7 @@
 /// Prompts and dialogs as events: permission.requested and question.requested.
 ///
 /// Invariants: texts are truncated; a permission whose event does not have everything that its call affects is `partial`,
-///   so no rule decides it.
+///   so no rule approves it.
 /// Pure.
 #pragma once
 
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxNameBytes = 256;
 
 /// The event of a native prompt.
 events::Event native_request(const adapters::Prompt& prompt, std::string request);
-/// The event of a dialog that is only on the screen. A screen shows only what fits on it, so no rule decides by it.
+/// The event of a dialog that is only on the screen. A screen shows only what fits on it, so no rule approves it.
 events::Event screen_request(const profiles::ScreenFindings& findings, std::string request);
 
 /// `can_answer` of a request event.

@@ -74,14 +74,14 @@ Result<void> PromptTracker::check_keys(std::string_view request, const profiles:
     return fail(protocol::NackCode::Unsupported,
                 "that prompt is only on the agent's screen; answer it there: `agent-relay attach`");
   const auto dialog = dialog_in(findings);
-  if (!dialog || dialog->about != found->dialog)
+  if (!dialog || dialog->subject != found->dialog)
     return fail(
         protocol::NackCode::Stale,
         "that prompt is no longer on the agent's screen; see `agent-relay permissions` and `agent-relay questions`");
   const bool is_screen_only = found->prompt.empty();
   const bool is_certain = can_press(*dialog, press_) && (is_screen_only || has_subject(*dialog, found->subject));
-  if (is_certain && dialog->whole == found->whole) return {};
-  found->whole = dialog->whole;
+  if (is_certain && dialog->full_text == found->full_text) return {};
+  found->full_text = dialog->full_text;
   if (is_screen_only) found->event = screen_request(findings, found->request);
   can_answer(found->event) = unless_true(is_certain);
   out.push_back(found->event);
@@ -94,7 +94,7 @@ void PromptTracker::press(std::string_view request, AnswerRecord answered) {
   if (found != open_.end()) found->pressed = std::move(answered);
 }
 
-PromptTracker::Events PromptTracker::on_answer_taken(std::string_view request, WallMs now) {
+PromptTracker::Events PromptTracker::on_answer_accepted(std::string_view request, WallMs now) {
   Events out;
   const auto found = find(request);
   if (found == open_.end() || found->surface != PromptSurface::Screen || !found->pressed) return out;
@@ -213,7 +213,7 @@ PromptTracker::Events PromptTracker::on_event(const events::Event& event, WallMs
   const auto none = json::object{};
   const auto& result = completed->result ? *completed->result : none;
   const bool failed = bool_member(result, "failed").value_or(false);
-  // A call that ended for another reason than its result is no evidence.
+  // A call that ended for another reason than its result is not evidence.
   if (const auto reason = string_member(result, "reason"); reason && *reason != activity::kInterrupted) return out;
   const auto shown = std::exchange(has_effect_, false) || !failed ? Resolution::Approved : Resolution::Denied;
   for (auto each = open_.begin(); each != open_.end();) {
@@ -230,7 +230,7 @@ PromptTracker::Events PromptTracker::on_event(const events::Event& event, WallMs
 }
 
 PromptTracker::Events PromptTracker::update(State state, const profiles::ScreenFindings& findings, Timestamp now,
-                                            Millis settle) {
+                                            Millis native_prompt_delay) {
   Events out;
   if (state == State::Unknown) {  // only timeouts apply
     dialog_.reset();
@@ -238,7 +238,7 @@ PromptTracker::Events PromptTracker::update(State state, const profiles::ScreenF
       each->other.reset();
       if (each->surface == PromptSurface::Screen && each->prompt.empty()) {
         if (!each->unseen_since) each->unseen_since = now.steady;
-        if (now.steady >= *each->unseen_since + kUnseen) {
+        if (now.steady >= *each->unseen_since + kUnknownScreenTimeout) {
           each->unseen_since.reset();
           close(out, each, now);
           each = open_.begin();
@@ -259,9 +259,10 @@ PromptTracker::Events PromptTracker::update(State state, const profiles::ScreenF
   for (auto each = open_.begin(); each != open_.end();) {
     each->unseen_since.reset();
     if (each->surface == PromptSurface::Leaving && blocked) each->surface = PromptSurface::Screen;
-    const bool settled = each->surface == PromptSurface::Screen && blocked && has_settled(*each, dialog, now.steady);
+    const bool other_dialog =
+        each->surface == PromptSurface::Screen && blocked && has_other_dialog(*each, dialog, now.steady);
     const bool has_closed = each->surface == PromptSurface::Screen
-                                ? !blocked || (settled && !each->dialog.empty())
+                                ? !blocked || (other_dialog && !each->dialog.empty())
                                 : each->surface == PromptSurface::Leaving && state == State::Idle;
     if (has_closed) {
       if (each->other) dialog_ = *std::exchange(each->other, std::nullopt);
@@ -277,12 +278,12 @@ PromptTracker::Events PromptTracker::update(State state, const profiles::ScreenF
       each = open_.begin();
       continue;
     }
-    if (settled) {  // the native prompt has closed, and a dialog is on the screen
+    if (other_dialog) {  // the native prompt has closed, and a dialog is on the screen
       each->other.reset();
-      each->dialog = dialog->about;
+      each->dialog = dialog->subject;
       each->body = dialog->body;
     }
-    if (each->surface == PromptSurface::Screen && dialog && dialog->about == each->dialog) {
+    if (each->surface == PromptSurface::Screen && dialog && dialog->subject == each->dialog) {
       allow_keys(out, *each, findings, *dialog);
       report_change(out, *each, findings, *dialog);
     }
@@ -292,14 +293,14 @@ PromptTracker::Events PromptTracker::update(State state, const profiles::ScreenF
       dialog && std::ranges::all_of(open_, [](const Open& each) { return each.surface == PromptSurface::Closing; });
   if (!is_unclaimed)
     dialog_.reset();
-  else if (!dialog_ || dialog_->about != dialog->about)
-    dialog_ = DialogSighting{dialog->about, now.steady};
-  settle_ = findings.of_setup ? kRedrawTime : settle;  // setup dialogs have no native prompt
-  if (!dialog_ || now.steady < dialog_->since + settle_) return out;
+  else if (!dialog_ || dialog_->subject != dialog->subject)
+    dialog_ = DialogSighting{dialog->subject, now.steady};
+  native_prompt_delay_ = findings.of_setup ? kRedrawTime : native_prompt_delay;  // setup dialogs have no native prompt
+  if (!dialog_ || now.steady < dialog_->since + native_prompt_delay_) return out;
   dialog_.reset();
   auto request = format("{}-s{}", host_, ++last_);
   open_.push_back(
-      {"", request, screen_request(findings, request), PromptSurface::Screen, dialog->about, dialog->whole});
+      {"", request, screen_request(findings, request), PromptSurface::Screen, dialog->subject, dialog->full_text});
   open_.back().body = dialog->body;
   can_answer(open_.back().event) = unless_true(can_press(*dialog, press_));
   out.push_back(open_.back().event);
@@ -307,12 +308,12 @@ PromptTracker::Events PromptTracker::update(State state, const profiles::ScreenF
 }
 
 /// Another dialog has been on the screen for too long to be a redraw of this one.
-bool PromptTracker::has_settled(Open& open, const std::optional<Dialog>& dialog, SteadyTime now) {
-  const bool other = dialog && dialog->about != open.dialog;
+bool PromptTracker::has_other_dialog(Open& open, const std::optional<Dialog>& dialog, SteadyTime now) {
+  const bool other = dialog && dialog->subject != open.dialog;
   if (!other)
     open.other.reset();
-  else if (!open.other || open.other->about != dialog->about)
-    open.other = DialogSighting{dialog->about, now};
+  else if (!open.other || open.other->subject != dialog->subject)
+    open.other = DialogSighting{dialog->subject, now};
   return other && now >= open.other->since + kRedrawTime;
 }
 
@@ -323,7 +324,7 @@ void PromptTracker::allow_keys(Events& out, Open& open, const profiles::ScreenFi
   const auto unanswered = [](const Open& each) { return each.surface != PromptSurface::Closing; };
   if (!open.prompt.empty() && (std::ranges::count_if(open_, unanswered) != 1 || !has_subject(dialog, open.subject)))
     return;
-  open.whole = dialog.whole;
+  open.full_text = dialog.full_text;
   if (open.prompt.empty()) open.event = screen_request(findings, open.request);  // it may have been reported half drawn
   can_answer(open.event).reset();
   out.push_back(open.event);
@@ -333,8 +334,8 @@ void PromptTracker::allow_keys(Events& out, Open& open, const profiles::ScreenFi
 void PromptTracker::report_change(Events& out, Open& open, const profiles::ScreenFindings& findings,
                                   const Dialog& dialog) {
   const bool unknown = findings.question && findings.question->pattern == profiles::kUnknownScreen;
-  if (!unknown || !open.prompt.empty() || dialog.whole == open.whole) return;
-  open.whole = dialog.whole;
+  if (!unknown || !open.prompt.empty() || dialog.full_text == open.full_text) return;
+  open.full_text = dialog.full_text;
   open.event = screen_request(findings, open.request);
   can_answer(open.event) = false;
   out.push_back(open.event);
@@ -343,10 +344,10 @@ void PromptTracker::report_change(Events& out, Open& open, const profiles::Scree
 std::optional<SteadyTime> PromptTracker::due() const {
   std::optional<SteadyTime> due;
   const auto at = [&](SteadyTime when) { due = due ? std::min(*due, when) : when; };
-  if (dialog_) at(dialog_->since + settle_);
+  if (dialog_) at(dialog_->since + native_prompt_delay_);
   for (const auto& each : open_) {
     if (each.surface == PromptSurface::Closing) at(each.until);
-    if (each.unseen_since) at(*each.unseen_since + kUnseen);
+    if (each.unseen_since) at(*each.unseen_since + kUnknownScreenTimeout);
     if (each.surface == PromptSurface::Screen && each.other) at(each.other->since + kRedrawTime);
   }
   return due;

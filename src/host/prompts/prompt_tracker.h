@@ -3,13 +3,15 @@
 ///     adapters::Prompt ──on_prompt, on_closed──▶ PromptTracker ──▶ permission.requested, question.requested
 ///     a dialog on the screen ──update───────────┘             └──▶ permission.resolved, question.resolved
 ///
-/// A prompt of a native interface may be on the screen too; both are one request. When the native prompt closes while its
-/// dialog stays on the screen, the request stays open until the dialog closes, and is reported again. A dialog without a
-/// native prompt within kSettle (kLateHookTimeout, where one may follow) is a request that is answered on the screen: by
-/// the user, or by keys where the profile names them and the dialog shows its subject.
-///
-/// Only OpenCode reports how the user answered on the screen. For the others the transcript shows it: a denied call ends
-/// at once without an effect. When no call has ended within kOutcomeTimeout and the agent works, it was approved.
+/// Requests
+/// - A native prompt and its dialog on the screen are one request.
+/// - When the native prompt closes while its dialog stays on the screen, the request stays open until the dialog closes,
+///   and is reported again.
+/// - A dialog without a native prompt within kNativePromptDelay (kLateHookTimeout, where one may follow) is a request
+///   that is answered on the screen: by the user, or by keys where the profile names them and the dialog shows its
+///   subject.
+/// - Only OpenCode reports how the user answered on the screen. For the others the transcript shows it: a denied call
+///   ends at once without an effect. When no call has ended within kOutcomeTimeout and the agent works, it was approved.
 ///
 /// Invariants: each reported request is resolved once; at most one is only on the screen; ids are `<host>-p1`, or `-s1`
 ///   for those of the screen, and never reused.
@@ -33,7 +35,7 @@
 
 namespace relay::host {
 
-/// An answer through the host.
+/// An answer via the host.
 struct AnswerRecord {
   std::string by = "human";  // human, policy, or an agent's name
   adapters::PromptAnswer reply = {};
@@ -42,11 +44,11 @@ struct AnswerRecord {
 
 class PromptTracker {
  public:
-  static constexpr Millis kSettle{750};             // a dialog may be drawn before its hook calls
-  static constexpr Millis kLateHookTimeout{2'500};  // OpenCode's server exceeds kSettle on a busy machine
+  static constexpr Millis kNativePromptDelay{750};  // a dialog may be drawn before its hook calls
+  static constexpr Millis kLateHookTimeout{2'500};  // OpenCode's server exceeds kNativePromptDelay on a busy machine
   static constexpr Millis kRedrawTime{250};         // a dialog may look like another one during a redraw
   static constexpr Millis kOutcomeTimeout{3'000};   // measured: a denial is read within 0.23 s
-  static constexpr Millis kUnseen{10'000};          // without a known screen for that long, the dialog was answered
+  static constexpr Millis kUnknownScreenTimeout{10'000};  // an unknown screen for this time: the dialog was answered
 
   using Events = std::vector<events::Event>;
 
@@ -68,7 +70,7 @@ class PromptTracker {
   /// Keys that answer the request are being pressed; they resolve it when its dialog closes.
   void press(std::string_view request, AnswerRecord answered);
   /// The dialog has closed after the keys.
-  Events on_answer_taken(std::string_view request, WallMs now);
+  Events on_answer_accepted(std::string_view request, WallMs now);
   /// Keys were pressed with an unknown effect: no more may be pressed.
   Events abandon(std::string_view request);
   [[nodiscard]] bool is_open(std::string_view request) const;
@@ -78,11 +80,11 @@ class PromptTracker {
                    const std::optional<AnswerRecord>& answered, Timestamp now);
   /// Another event of the agent. It may show how the user answered.
   Events on_event(const events::Event& event, WallMs now);
-  /// An update of the screen. `settle`: how long a dialog waits for its native prompt.
+  /// An update of the screen. `native_prompt_delay`: after which a dialog without a native prompt is a request.
   Events update(profiles::State state, const profiles::ScreenFindings& findings, Timestamp now,
-                Millis settle = kSettle);
+                Millis native_prompt_delay = kNativePromptDelay);
   /// A dialog is on the screen and not reported yet: its native prompt may still open.
-  [[nodiscard]] bool dialog_settles() const { return dialog_.has_value(); }
+  [[nodiscard]] bool has_unreported_dialog() const { return dialog_.has_value(); }
   /// When to call `update` again without a change.
   [[nodiscard]] std::optional<SteadyTime> due() const;
   Events on_agent_exit(WallMs now);
@@ -101,7 +103,7 @@ class PromptTracker {
   };
   /// A dialog and since when it is on the screen.
   struct DialogSighting {
-    std::string about;
+    std::string subject;
     SteadyTime since{};
   };
   struct Open {
@@ -109,8 +111,8 @@ class PromptTracker {
     std::string request;
     events::Event event;
     PromptSurface surface = PromptSurface::Native;
-    std::string dialog = {};  // Screen: Dialog::about
-    std::string whole = {};   // Screen: Dialog::whole, as reported
+    std::string dialog = {};     // Screen: Dialog::subject
+    std::string full_text = {};  // Screen: Dialog::full_text, as reported
     std::string body = {};
     std::optional<AnswerRecord> pressed = {};      // Screen: the answer by keys
     bool abandoned = false;                        // Screen: keys were pressed with an unknown effect
@@ -129,7 +131,7 @@ class PromptTracker {
   Opens::iterator find(std::string_view request);
   [[nodiscard]] Opens::const_iterator find(std::string_view request) const;
   Opens::iterator on_screen();
-  static bool has_settled(Open& open, const std::optional<Dialog>& dialog, SteadyTime now);
+  static bool has_other_dialog(Open& open, const std::optional<Dialog>& dialog, SteadyTime now);
   void allow_keys(Events& out, Open& open, const profiles::ScreenFindings& findings, const Dialog& dialog);
   static void report_change(Events& out, Open& open, const profiles::ScreenFindings& findings, const Dialog& dialog);
   void close(Events& out, Opens::iterator open, Timestamp now);
@@ -145,7 +147,7 @@ class PromptTracker {
   Opens open_;
   profiles::DialogKeys press_;
   std::optional<DialogSighting> dialog_;            // without a request so far
-  Millis settle_{};                                 // until `dialog_` becomes a request
+  Millis native_prompt_delay_{};                    // until `dialog_` becomes a request
   std::map<std::string, Call, std::less<>> calls_;  // running calls
   bool has_effect_ = false;                         // of the call that ends next
   std::uint64_t last_ = 0;                          // number of the newest request of the screen

@@ -34,15 +34,15 @@ TEST_F(ScreenPromptTest, PromptThatMovesToScreenStaysOpen) {
 
 TEST_F(ScreenPromptTest, RequestWithUnseenDialogIsResolved) {
   (void)update(State::Blocked, dialog("make"));
-  advance(PromptTracker::kSettle);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_EQ(update(State::Blocked, dialog("make")).size(), 1u);
   EXPECT_TRUE(update(State::Unknown).empty());
-  EXPECT_EQ(tracker.due(), now.steady + PromptTracker::kUnseen);
-  advance(PromptTracker::kUnseen - Millis{1});
+  EXPECT_EQ(tracker.due(), now.steady + PromptTracker::kUnknownScreenTimeout);
+  advance(PromptTracker::kUnknownScreenTimeout - Millis{1});
   EXPECT_TRUE(update(State::Unknown).empty());
   EXPECT_TRUE(update(State::Blocked, dialog("make")).empty()) << "it was redrawn";
   EXPECT_TRUE(update(State::Unknown).empty());
-  advance(PromptTracker::kUnseen);
+  advance(PromptTracker::kUnknownScreenTimeout);
   EXPECT_TRUE(update(State::Unknown).empty());
   advance(PromptTracker::kOutcomeTimeout);
   EXPECT_NE(update(State::Unknown).at(0).find(R"("resolution":"withdrawn")"), std::string::npos);
@@ -52,8 +52,8 @@ TEST_F(ScreenPromptTest, RequestWithUnseenDialogIsResolved) {
 
 TEST_F(ScreenPromptTest, DialogWithoutNativePromptIsReportedAfterSettling) {
   EXPECT_TRUE(update(State::Blocked, dialog("rm x")).empty());
-  EXPECT_EQ(tracker.due(), now.steady + PromptTracker::kSettle);
-  advance(PromptTracker::kSettle);
+  EXPECT_EQ(tracker.due(), now.steady + PromptTracker::kNativePromptDelay);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_EQ(
       update(State::Blocked, dialog("rm x")),
       (Lines{
@@ -61,7 +61,7 @@ TEST_F(ScreenPromptTest, DialogWithoutNativePromptIsReportedAfterSettling) {
   EXPECT_TRUE(update(State::Blocked, dialog("rm x")).empty());
   EXPECT_FALSE(tracker.due());
   EXPECT_TRUE(update(State::Blocked, dialog("rm y")).empty()) << "another dialog";
-  advance(PromptTracker::kSettle);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_TRUE(update(State::Blocked, dialog("rm y"))[0].starts_with(R"(permission.requested {"requestId":"h7-s2")"));
   advance(PromptTracker::kOutcomeTimeout);
   EXPECT_TRUE(
@@ -74,24 +74,24 @@ TEST_F(ScreenPromptTest, DialogWithoutNativePromptIsReportedAfterSettling) {
 
 TEST_F(ScreenPromptTest, DialogSettlesUntilReportedOrClosed) {
   update(State::Blocked, dialog("make"));
-  EXPECT_TRUE(tracker.dialog_settles());
+  EXPECT_TRUE(tracker.has_unreported_dialog());
   update(State::Idle);
-  EXPECT_FALSE(tracker.dialog_settles());
+  EXPECT_FALSE(tracker.has_unreported_dialog());
   update(State::Blocked, dialog("make"));
-  advance(PromptTracker::kSettle);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_EQ(update(State::Blocked, dialog("make")).size(), 1U);
-  EXPECT_FALSE(tracker.dialog_settles());
+  EXPECT_FALSE(tracker.has_unreported_dialog());
 }
 
 TEST_F(ScreenPromptTest, RedrawnDialogIsSame) {
   (void)update(State::Blocked, dialog("rm x"));
-  advance(PromptTracker::kSettle);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_EQ(update(State::Blocked, dialog("rm x")).size(), 1U);
   EXPECT_TRUE(update(State::Blocked, dialog("rm")).empty());
   EXPECT_EQ(tracker.due(), now.steady + PromptTracker::kRedrawTime);
   advance(PromptTracker::kRedrawTime / 2);
   EXPECT_TRUE(update(State::Blocked, dialog("rm x")).empty());
-  advance(PromptTracker::kSettle);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_TRUE(update(State::Blocked, dialog("rm x")).empty());
   EXPECT_EQ(tracker.unanswered().size(), 1U);
 }
@@ -102,9 +102,9 @@ TEST_F(ScreenPromptTest, PossibleNativePromptDelaysReport) {
   };
   EXPECT_EQ(update_slow(), 0U);
   EXPECT_EQ(tracker.due(), now.steady + PromptTracker::kLateHookTimeout);
-  advance(PromptTracker::kSettle);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_EQ(update_slow(), 0U);
-  advance(PromptTracker::kLateHookTimeout - PromptTracker::kSettle);
+  advance(PromptTracker::kLateHookTimeout - PromptTracker::kNativePromptDelay);
   EXPECT_EQ(update_slow(), 1U);
 }
 
@@ -116,7 +116,7 @@ TEST_F(ScreenPromptTest, UnknownScreenIsReportedAgainUntilComposerReturns) {
     return findings;
   };
   EXPECT_TRUE(update(State::Blocked, screen("one")).empty());
-  advance(PromptTracker::kSettle);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_EQ(update(State::Blocked, screen("one")),
             (Lines{R"(question.requested {"questionId":"h7-s1","question":"?:\none","canAnswer":false})"}));
   EXPECT_TRUE(update(State::Blocked, screen("one")).empty());
@@ -139,7 +139,7 @@ TEST_F(ScreenPromptTest, LateNativePromptIsSameRequest) {
   auto findings = dialog("make");
   findings.permission->body = "Bash command\nmake";
   (void)update(State::Blocked, findings);
-  advance(PromptTracker::kSettle);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_EQ(update(State::Blocked, findings).size(), 1U);
   EXPECT_TRUE(lines(tracker.on_prompt(bash("p1")))[0].starts_with(
       R"(permission.requested {"requestId":"h7-s1","tool":"Bash")"));
@@ -150,10 +150,10 @@ TEST_F(ScreenPromptTest, LateNativePromptIsSameRequest) {
 
 TEST_F(ScreenPromptTest, NarrowerDialogIsSame) {
   (void)update(State::Blocked, dialog("make all install"));
-  advance(PromptTracker::kSettle);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_EQ(update(State::Blocked, dialog("make all install")).size(), 1U);
   EXPECT_TRUE(update(State::Blocked, dialog("make all\n  install")).empty());
-  advance(PromptTracker::kSettle);
+  advance(PromptTracker::kNativePromptDelay);
   EXPECT_TRUE(update(State::Blocked, dialog("make all\n  install")).empty());
   EXPECT_EQ(tracker.open().size(), 1U);
 }
@@ -166,16 +166,16 @@ struct PromptKeysTest : testing::PromptFixture {
     findings.permission->choices = {{"1", "Yes", "", true, profiles::ChoiceMeaning::Approve},
                                     {"2", "No", "", false, profiles::ChoiceMeaning::Deny}};
     findings.permission->body = std::move(body);
-    findings.permission->whole = true;
+    findings.permission->is_complete = true;
     return findings;
   }
-  std::string report_settled(const profiles::ScreenFindings& findings) {
+  std::string report_stable(const profiles::ScreenFindings& findings) {
     (void)update(State::Blocked, findings);
-    advance(PromptTracker::kSettle);
+    advance(PromptTracker::kNativePromptDelay);
     return update(State::Blocked, findings).at(0);
   }
   /// The reports for a dialog after its native prompt has closed.
-  Lines show_settled(const profiles::ScreenFindings& findings) {
+  Lines show_stable(const profiles::ScreenFindings& findings) {
     EXPECT_TRUE(update(State::Blocked, findings).empty());
     advance(PromptTracker::kRedrawTime);
     return update(State::Blocked, findings);
@@ -189,7 +189,7 @@ struct PromptKeysTest : testing::PromptFixture {
 
 TEST_F(PromptKeysTest, DialogWithKnownKeysCanBeAnswered) {
   const auto findings = dialog_with_choices("rm x", "rm x\nreally");
-  const auto report = report_settled(findings);
+  const auto report = report_stable(findings);
   EXPECT_NE(report.find(R"("description":"rm x\nreally")"), std::string::npos);
   EXPECT_EQ(report.find("canAnswer"), std::string::npos);
   EXPECT_TRUE(check_keys(findings));
@@ -203,20 +203,20 @@ TEST_F(PromptKeysTest, DialogWithKnownKeysCanBeAnswered) {
 }
 
 TEST_F(PromptKeysTest, ChangedDialogIsReportedAgainBeforeAnswer) {
-  (void)report_settled(dialog_with_choices("rm x", "rm x"));
+  (void)report_stable(dialog_with_choices("rm x", "rm x"));
   EXPECT_FALSE(check_keys(dialog_with_choices("rm x", "rm x\nrm y")));
   EXPECT_NE(lines(changes).at(0).find(R"("description":"rm x\nrm y")"), std::string::npos);
   EXPECT_TRUE(check_keys(dialog_with_choices("rm x", "rm x\nrm y")));
   EXPECT_FALSE(check_keys(dialog_with_choices("rm z", "rm z"))) << "another dialog";
   EXPECT_FALSE(check_keys({}));
   auto doubtful = dialog_with_choices("rm x", "rm x\nrm y");
-  doubtful.permission->whole = false;
+  doubtful.permission->is_complete = false;
   EXPECT_FALSE(check_keys(doubtful));
   EXPECT_NE(lines(changes).at(0).find(R"("canAnswer":false)"), std::string::npos);
 }
 
 TEST_F(PromptKeysTest, NoKeysAreAllowedAfterKeysWithUnknownEffect) {
-  (void)report_settled(dialog_with_choices("rm x", "rm x"));
+  (void)report_stable(dialog_with_choices("rm x", "rm x"));
   tracker.press("h7-s1", {.by = "ann"});
   EXPECT_NE(lines(tracker.abandon("h7-s1")).at(0).find(R"("canAnswer":false)"), std::string::npos);
   EXPECT_TRUE(update(State::Blocked, dialog_with_choices("rm x", "rm x")).empty());
@@ -228,8 +228,8 @@ TEST_F(PromptKeysTest, NoKeysAreAllowedAfterKeysWithUnknownEffect) {
 
 TEST_F(PromptKeysTest, HalfDrawnDialogCanBeAnsweredOnceComplete) {
   auto half = dialog_with_choices("rm x", "rm x");
-  half.permission->whole = false;
-  EXPECT_NE(report_settled(half).find(R"("canAnswer":false)"), std::string::npos);
+  half.permission->is_complete = false;
+  EXPECT_NE(report_stable(half).find(R"("canAnswer":false)"), std::string::npos);
   const auto whole = dialog_with_choices("rm x", "cd /\nrm x");
   const auto report = update(State::Blocked, whole).at(0);
   EXPECT_EQ(report.find("canAnswer"), std::string::npos);
@@ -241,7 +241,7 @@ TEST_F(PromptKeysTest, HalfDrawnDialogCanBeAnsweredOnceComplete) {
 TEST_F(PromptKeysTest, ClosedNativePromptIsAnsweredByKeysOfItsDialog) {
   (void)tracker.on_prompt(bash("p1"));
   EXPECT_NE(close("p1", {.still_on_screen = true}).at(0).find(R"("canAnswer":false)"), std::string::npos);
-  EXPECT_EQ(show_settled(dialog_with_choices("x", "Bash command\nmake")).at(0).find("canAnswer"), std::string::npos);
+  EXPECT_EQ(show_stable(dialog_with_choices("x", "Bash command\nmake")).at(0).find("canAnswer"), std::string::npos);
   EXPECT_TRUE(check_keys(dialog_with_choices("x", "Bash command\nmake"), "p1"));
   EXPECT_FALSE(check_keys(dialog_with_choices("x", "Bash command\nrm"), "p1")) << "another subject";
   EXPECT_FALSE(check_keys(dialog_with_choices("x", "Bash command\nrm"), "p1"));
@@ -250,19 +250,19 @@ TEST_F(PromptKeysTest, ClosedNativePromptIsAnsweredByKeysOfItsDialog) {
 TEST_F(PromptKeysTest, UncertainDialogOfClosedNativePromptHasNoKeys) {
   (void)tracker.on_prompt(bash("p1"));
   (void)close("p1", {.still_on_screen = true});
-  EXPECT_TRUE(show_settled(dialog_with_choices("x", "cmake")).empty());
+  EXPECT_TRUE(show_stable(dialog_with_choices("x", "cmake")).empty());
   EXPECT_FALSE(check_keys(dialog_with_choices("x", "cmake"), "p1"));
 }
 
 TEST_F(PromptKeysTest, NativePromptForOtherSubjectIsAnotherRequest) {
-  (void)report_settled(dialog_with_choices("ls", "ls"));
+  (void)report_stable(dialog_with_choices("ls", "ls"));
   EXPECT_NE(lines(tracker.on_prompt(bash("p1"))).at(0).find(R"("requestId":"h7-p1")"), std::string::npos);
   EXPECT_TRUE(tracker.is_open("h7-s1"));
   EXPECT_EQ(tracker.prompt_of("h7-s1"), "");
 }
 
 TEST_F(PromptKeysTest, NativePromptCancelsPendingReport) {
-  (void)report_settled(dialog_with_choices("make", "make"));
+  (void)report_stable(dialog_with_choices("make", "make"));
   EXPECT_TRUE(update(State::Blocked, dialog_with_choices("rm", "rm")).empty());
   (void)tracker.on_prompt(bash("p1"));
   EXPECT_FALSE(tracker.due());

@@ -40,7 +40,7 @@ std::string TerminalNotifier::notification(const std::vector<events::Event>& ope
     if (!notice) continue;
     const auto found = requests_.find(notice->id);
     auto request = found == requests_.end() ? Request{now} : found->second;
-    if (!request.notified && now >= request.since + kTimeout) {
+    if (!request.notified && now >= request.since + kNotifyDelay) {
       request.notified = true;
       message = format("{} {}", agent_, notice->text);  // of several due at once, the newest is enough
     }
@@ -63,7 +63,7 @@ void TerminalNotifier::note_approval(const std::string& rule) {
 std::optional<SteadyTime> TerminalNotifier::due() const {
   std::optional<SteadyTime> due;
   for (const auto& [id, request] : requests_)
-    if (!request.notified) due = due ? std::min(*due, request.since + kTimeout) : request.since + kTimeout;
+    if (!request.notified) due = due ? std::min(*due, request.since + kNotifyDelay) : request.since + kNotifyDelay;
   return due;
 }
 

@@ -1,8 +1,8 @@
 /// Notifies the user, by a sequence for the user's own terminal, that the agent in it waits for input.
 ///
-/// Why not at once: a rule answers a prompt within moments, and such a prompt needs no notification.
+/// Why not at once: a rule answers a prompt within milliseconds, and such a prompt needs no notification.
 /// The first approval by a rule is notified too, so that the user knows why no prompt appeared.
-/// Invariants: each prompt is notified once, after it has been open for kTimeout; its text is sanitized and short.
+/// Invariants: each prompt is notified once, after it has been open for kNotifyDelay; its text is sanitized and short.
 /// Pure: the clock is an argument. Threading: one thread.
 #pragma once
 
@@ -23,7 +23,7 @@ enum class TerminalNotification : std::uint8_t { Off, Osc9, Osc777 };
 
 class TerminalNotifier {
  public:
-  static constexpr Millis kTimeout{2'000};
+  static constexpr Millis kNotifyDelay{2'000};
 
   TerminalNotifier(TerminalNotification notice, std::string agent) : notice_{notice}, agent_{std::move(agent)} {}
 

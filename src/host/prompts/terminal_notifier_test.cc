@@ -15,12 +15,12 @@ struct TerminalNotifierTest : ::testing::Test {
 TEST_F(TerminalNotifierTest, NotifiesOnceForLastingPrompt) {
   TerminalNotifier notifier{TerminalNotification::Osc9, "Bob"};
   EXPECT_EQ(notifier.notification({permission("r1")}, now), "");
-  EXPECT_EQ(notifier.due(), now + TerminalNotifier::kTimeout);
-  now += TerminalNotifier::kTimeout;
+  EXPECT_EQ(notifier.due(), now + TerminalNotifier::kNotifyDelay);
+  now += TerminalNotifier::kNotifyDelay;
   EXPECT_EQ(notifier.notification({permission("r1")}, now),
             "\x1b]9;Agent Relay: Bob asks for permission: make deploy\x07");
   EXPECT_FALSE(notifier.due());
-  now += TerminalNotifier::kTimeout;
+  now += TerminalNotifier::kNotifyDelay;
   EXPECT_EQ(notifier.notification({permission("r1")}, now), "");
 }
 
@@ -29,7 +29,7 @@ TEST_F(TerminalNotifierTest, PromptAnsweredByRuleDoesNotNotify) {
   (void)notifier.notification({permission("r1")}, now);
   (void)notifier.notification({}, now);
   EXPECT_FALSE(notifier.due());
-  now += TerminalNotifier::kTimeout;
+  now += TerminalNotifier::kNotifyDelay;
   EXPECT_EQ(notifier.notification({}, now), "");
 }
 
@@ -49,7 +49,7 @@ TEST_F(TerminalNotifierTest, TextCannotEscapeSequence) {
   TerminalNotifier notifier{TerminalNotification::Osc777, "Bob"};
   const auto wild = permission("r1", "a;b\x07\x1b]52;c;x\x07" + std::string(500, 'y'));
   (void)notifier.notification({wild}, now);
-  const auto notified = notifier.notification({wild}, now + TerminalNotifier::kTimeout);
+  const auto notified = notifier.notification({wild}, now + TerminalNotifier::kNotifyDelay);
   ASSERT_TRUE(notified.starts_with("\x1b]777;notify;Agent Relay;Bob asks for permission: a,b")) << notified;
   EXPECT_EQ(notified.find('\x07'), notified.size() - 1);
   EXPECT_EQ(notified.find('\x1b', 1), std::string::npos);
@@ -60,7 +60,7 @@ TEST_F(TerminalNotifierTest, NotifiesOnlyWhenEnabled) {
   TerminalNotifier notifier{TerminalNotification::Off, "Bob"};
   (void)notifier.notification({permission("r1")}, now);
   EXPECT_FALSE(notifier.due());
-  EXPECT_EQ(notifier.notification({permission("r1")}, now + TerminalNotifier::kTimeout), "");
+  EXPECT_EQ(notifier.notification({permission("r1")}, now + TerminalNotifier::kNotifyDelay), "");
 }
 
 }  // namespace

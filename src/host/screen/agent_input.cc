@@ -95,11 +95,11 @@ bool AgentInput::hold(KeyHold hold, SteadyTime now, std::optional<SteadyTime> dr
     overtaken_ = !held_.empty();
   } else if (was_open && overtaken_) {
     held_.restart(now);
-    settled_at_ = now + kDialogSettle;
+    dialog_closed_at_ = now + kDialogClosedTime;
   }
   if (before == KeyHold::Earlier && hold == KeyHold::EarlierBounded) held_.restart(now);
   on_writable();
-  if (hold_ == KeyHold::Earlier || (!earlier_only() && now < settled_at_)) return passed;
+  if (hold_ == KeyHold::Earlier || (!earlier_only() && now < dialog_closed_at_)) return passed;
   const auto since = held_.keys_since();
   if (hold_ != KeyHold::None && !(since && now >= *since + kMaxHeld)) return passed;
   if (hold_ == KeyHold::All) hold_ = KeyHold::None;
@@ -146,7 +146,7 @@ AgentInput::Held AgentInput::describe_held() const {
 std::optional<SteadyTime> AgentInput::due() const {
   if (held_.empty() || in_frame_) return std::nullopt;
   if (hold_ == KeyHold::None)
-    return overtaken_ ? std::max(settled_at_, held_.due().value_or(settled_at_)) : held_.due();
+    return overtaken_ ? std::max(dialog_closed_at_, held_.due().value_or(dialog_closed_at_)) : held_.due();
   if (const auto undecided = splitter_.deadline(); undecided && fragment_held_) return undecided;
   const auto since = held_.keys_since();
   if (!since || hold_ == KeyHold::Earlier) return std::nullopt;

@@ -25,7 +25,7 @@
 
 namespace relay::host {
 
-inline constexpr Millis kDialogSettle{150};  // a dialog counts as closed after that: another may follow
+inline constexpr Millis kDialogClosedTime{150};  // a dialog counts as closed after that: another may follow
 
 /// Which keys of the user are held.
 enum class KeyHold : std::uint8_t {
@@ -105,10 +105,10 @@ class AgentInput {
   KeyHold hold_ = KeyHold::None;  // never Frame
   bool in_frame_ = false;
   HeldInput held_;
-  bool fragment_held_ = false;  // an incomplete sequence is held
-  bool overtaken_ = false;      // by a dialog
-  std::size_t discarded_ = 0;   // of a fragment
-  SteadyTime settled_at_{};     // when a closed dialog counts as closed
+  bool fragment_held_ = false;     // an incomplete sequence is held
+  bool overtaken_ = false;         // by a dialog
+  std::size_t discarded_ = 0;      // of a fragment
+  SteadyTime dialog_closed_at_{};  // when a closed dialog counts as closed
   terminal::InputSplitter splitter_;
   SteadyTime last_typed_{};  // including an incomplete sequence
   TypingTimes typing_;

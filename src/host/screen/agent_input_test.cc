@@ -136,8 +136,8 @@ struct DialogInputTest : HoldingInputTest {
   /// What is held is with the program once the dialog counts as closed.
   void close() {
     input.hold(KeyHold::None, kClosed);
-    input.hold(KeyHold::None, kClosed + kDialogSettle);
-    input.hold(KeyHold::None, kClosed + kDialogSettle + kEnterGap);
+    input.hold(KeyHold::None, kClosed + kDialogClosedTime);
+    input.hold(KeyHold::None, kClosed + kDialogClosedTime + kEnterGap);
   }
 };
 
@@ -172,14 +172,14 @@ TEST_F(DialogInputTest, SecondDialogGetsNoHeldKeys) {
   input.on_user_input("\r", kAdjectives);
   open();
   EXPECT_FALSE(input.hold(KeyHold::None, kClosed));
-  EXPECT_EQ(input.due(), kClosed + kDialogSettle);
+  EXPECT_EQ(input.due(), kClosed + kDialogClosedTime);
   input.on_user_input("!", kClosed + 10ms);
   EXPECT_EQ(program.taken, "") << "in the order they were pressed";
-  input.hold(KeyHold::Earlier, kClosed + kDialogSettle - 1ms);
+  input.hold(KeyHold::Earlier, kClosed + kDialogClosedTime - 1ms);
   EXPECT_FALSE(input.hold(KeyHold::Earlier, kClosed + 10s));
   EXPECT_EQ(program.taken, "");
   input.hold(KeyHold::None, kClosed + 20s);
-  EXPECT_TRUE(input.hold(KeyHold::None, kClosed + 20s + kDialogSettle));
+  EXPECT_TRUE(input.hold(KeyHold::None, kClosed + 20s + kDialogClosedTime));
   EXPECT_EQ(program.taken, "\r!");
 }
 
@@ -296,7 +296,7 @@ TEST_F(DialogInputTest, SequenceCutByDialogStaysWhole) {
       fresh.on_user_input(std::string{sequence.substr(cut)} + "\x1b[B", kAdjectives + 3ms);
       EXPECT_EQ(fresh_program.taken, "\x1b[B") << "cut at " << cut;
       fresh.hold(KeyHold::None, kClosed);
-      fresh.hold(KeyHold::None, kClosed + kDialogSettle);
+      fresh.hold(KeyHold::None, kClosed + kDialogClosedTime);
       EXPECT_EQ(fresh_program.taken, "\x1b[Bx" + std::string{sequence}) << "cut at " << cut;
     }
 }

@@ -1,5 +1,5 @@
-/// Since when an agent has been in its state, by screen and native interfaces together. The screen alone may have
-/// changed long before.
+/// When the agent entered its current state, by screen and native interfaces together. The screen alone may have changed
+/// earlier.
 ///
 /// Pure: the clock is an argument. Threading: one thread.
 #pragma once

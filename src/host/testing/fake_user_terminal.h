@@ -15,7 +15,7 @@ class FakeUserTerminal final : public pty::UserTerminal {
   explicit FakeUserTerminal(pty::UserTerminalListener& listener) : listener_{listener} {}
 
   void type(std::string_view keys) { listener_.on_typed(keys); }
-  /// A slow terminal takes no output; `false`: it has taken everything.
+  /// A slow terminal reads no output; `false`: it has read everything.
   void set_slow(bool slow) {
     slow_ = slow;
     if (slow) return;

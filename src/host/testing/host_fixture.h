@@ -71,7 +71,7 @@ struct HostFixture : ::testing::Test, net::Network {
     made.paths.project_root = project.path();
     made.paths.records = project.path();
     made.paths.socket = "/run/bob.sock";
-    made.paths.outbox = &disk;
+    made.paths.state_directory = &disk;
     made.paths.intent_file = "Bob.intent";
     made.paths.long_texts = {"messages"};
     made.paths.outgoing = {"outbox"};

@@ -49,7 +49,7 @@ struct InjectorFixture : ::testing::Test, InjectorActions, SilentDeliveries, Rec
   Delivery interrupting(const std::string& id) {
     rules.interrupt = "\x1b";
     auto made = delivery(id);
-    made.injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
+    made.injection = Injection{rules, Injection::InterruptPolicy::Interrupt};
     return made;
   }
   void after(Millis time, State state) {

@@ -57,7 +57,7 @@ inline std::string keys_for(Dialog dialog, const adapters::PromptAnswer& reply, 
   for (;;) {
     const auto marked = dialog.marked().value_or(0);
     const auto step = answer.decide({.dialog = &dialog}).step;
-    if (step == Step::OwnKey) return answer.own_key();
+    if (step == Step::Shortcut) return answer.shortcut_key();
     if (step == Step::LetterAndEnter) return answer.letter() + "⏎";
     if (step == Step::Enter) return keys + "⏎";
     if (step != Step::Down && step != Step::Up) return keys + "?";

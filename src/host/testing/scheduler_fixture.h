@@ -20,7 +20,7 @@ using adapters::DeliveryTiming;
 using profiles::State;
 using protocol::DeliveryMode;
 
-struct SchedulerFixture : ::testing::Test, InjectionQueue, adapters::DeliveryTarget, ReceiptReporter {
+struct SchedulerFixture : ::testing::Test, InjectionSlot, adapters::DeliveryTarget, ReceiptReporter {
   using Lines = std::vector<std::string>;
 
   client::testing::MemoryDirectory disk;
@@ -48,10 +48,10 @@ struct SchedulerFixture : ::testing::Test, InjectionQueue, adapters::DeliveryTar
   std::optional<SteadyTime> sending_until() const override {
     return sending ? std::optional{SteadyTime{2h}} : std::nullopt;
   }
-  bool has_interrupted() const override { return gate && gate->injection.interrupted(); }
+  bool has_interrupted() const override { return gate && gate->injection.has_interrupted(); }
   void gate_interrupts() {
     rules.interrupt = "\x1b";
-    gate->injection = Injection{rules, Injection::InterruptPolicy::Interrupts};
+    gate->injection = Injection{rules, Injection::InterruptPolicy::Interrupt};
     ASSERT_EQ(gate->injection.decide({.now = view.now + 1h, .state = State::Working}).step, InjectionStep::Interrupt);
   }
   void report(const client::DeliveryRef& ref, protocol::Receipt receipt) override {

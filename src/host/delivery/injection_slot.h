@@ -1,4 +1,4 @@
-/// The injector as the scheduler uses it: types one delivery at a time.
+/// The injector as the scheduler uses it: holds one delivery, and types it.
 #pragma once
 
 #include <optional>
@@ -7,14 +7,14 @@
 
 namespace relay::host {
 
-class InjectionQueue {
+class InjectionSlot {
  public:
-  virtual ~InjectionQueue() = default;
+  virtual ~InjectionSlot() = default;
   /// Accepts a delivery without a native interface. Only while `can_accept`.
   virtual void add(Delivery delivery) = 0;
-  /// The queue is empty.
+  /// The slot is empty.
   [[nodiscard]] virtual bool can_accept() const = 0;
-  /// Returns the queued delivery, unless its injection has started.
+  /// Returns the delivery, unless its injection has started.
   virtual std::optional<Delivery> reclaim() = 0;
   /// A turn was interrupted for the delivery that `reclaim` would return.
   [[nodiscard]] virtual bool has_interrupted() const = 0;
