@@ -56,7 +56,7 @@ protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<co
     const auto agent = std::ranges::find(agents, ancestor.socket, &AgentProcess::socket);
     return protocol::agent_origin(agent != agents.end() ? agent->agent : std::string{}, ancestor.socket);
   }
-  return protocol::user_origin();
+  return ancestors.size() < kMaxAncestors ? protocol::user_origin() : protocol::PeerOrigin{};
 }
 
 std::vector<std::string> host_directories(const std::string& projects) {

@@ -4,7 +4,9 @@
 ///   this home among them makes it a process of that agent, which has a name only in its own workspace. The record may
 ///   be that of a killed host, so a pid counts only with the start time of its process and within its boot. An orphaned
 ///   process is classified by AGENT_RELAY_HOST_SOCKET in its environment, which can only lower its authority.
-/// Invariants: a process that cannot be read is Unknown, never User. At most kMaxAncestors processes are read.
+/// Invariants: a peer that cannot be read is Unknown, never User, and so is a peer with kMaxAncestors parents. A parent
+///   that cannot be read ends the chain, as for an orphan: its process has ended, or is hidden because it belongs to
+///   another user (hidepid), such as the login of the user's shell.
 /// Limits: everything runs under one uid, so this stops prompts and careless tools, not a malicious program
 ///   (docs/security.md).
 /// Threading: one thread; a lookup costs a few reads of /proc, and of `hosts/` only when it has changed.
@@ -40,7 +42,8 @@ struct Ancestor {
   std::uint64_t start = 0;
 };
 
-/// Pure; nearest first. Parents count before environments, which a process chooses for its children. A socket counts when
+/// Pure; nearest first. Unknown without ancestors, and for a chain of kMaxAncestors or more without an agent. Parents
+/// count before environments, which a process chooses for its children. A socket counts when
 /// it is below one of `socket_roots` (others belong to another home) and identifies the agent of its host; without a
 /// record of that host the agent has no name.
 protocol::PeerOrigin origin_of(std::span<const Ancestor> ancestors, std::span<const AgentProcess> agents,
@@ -59,7 +62,7 @@ class PeerClassifier {
   PeerClassifier(std::string own, const std::string& projects, std::vector<std::string> socket_roots);
   PeerClassifier(RecordDirectories records, std::vector<std::string> socket_roots);
 
-  /// The calling process itself is the daemon: the HTTP API checks its callers before it connects.
+  /// A peer with our own pid is this daemon (its HTTP API), which has already checked its own callers.
   [[nodiscard]] protocol::PeerOrigin classify(pid_t peer);
 
  private:

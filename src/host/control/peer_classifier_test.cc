@@ -53,6 +53,15 @@ TEST(PeerOriginOf, SocketOfAnotherHomeDoesNotCount) {
 
 TEST(PeerOriginOf, EndedProcessIsUnknown) { EXPECT_EQ(origin({}), PeerOrigin{}); }
 
+TEST(PeerOriginOf, CutChainIsUnknownUnlessItHasAgent) {
+  std::vector<Ancestor> chain(kMaxAncestors - 1, {7});
+  EXPECT_EQ(origin(chain), user_origin());
+  chain.push_back({8});
+  EXPECT_EQ(origin(chain), PeerOrigin{}) << "an agent may be above it";
+  chain.back() = {100};
+  EXPECT_EQ(origin(chain), agent_origin("Alice"));
+}
+
 /// A child process that runs until its destruction.
 class WaitingChild {
  public:
