@@ -1,5 +1,5 @@
-/// The secret that reserves an agent's name for its program, also across restarts: the holder of the token owns the
-/// name.
+/// The secret that reserves an agent's name for its program, including across restarts: the holder of the token owns
+/// the name.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 #include "client/link.h"
 
-#include "client/machine.h"
+#include "client/link_machine.h"
 
 namespace relay::client {
 

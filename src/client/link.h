@@ -6,9 +6,9 @@
 /// Invariants:
 ///   1. A message given to `send` is transmitted, in order, until the daemon answers it: `on_sent` or `on_refused` runs
 ///      exactly once for each, unless the program dies first (the outbox file then still contains it).
-///   2. Each number of a stream (topic, from, lane) is passed on at most once, in order, also across reconnections, and
-///      with the positions of an earlier run also across restarts. An unsettled delivery is never passed on again: it
-///      is moved.
+///   2. Each number of a stream (topic, from, lane) is passed on at most once, in order, including across reconnections
+///      and, with the positions of an earlier run, across restarts. A repeat of an unsettled delivery is not passed on;
+///      it updates the position.
 ///   3. Memory is bounded: by the limits of the outbox and the event queue, kMaxUnsentBytes towards the socket,
 ///      kMaxUnacknowledged, kMaxPendingRequests and kMaxStreams.
 /// Ownership: borrows loop, network, random, outbox and listener, which outlive it. `stop()` may be called inside any
@@ -140,7 +140,7 @@ class Link {
   /// Sends an AGENT_EVENT (payload `{"event":{...}}`), in order and after all messages, until the daemon answers it.
   /// Returns its id; an error when the queue is full.
   Result<std::string> send_event(std::string payload);
-  /// Has the daemon not answered this event yet?
+  /// True until the daemon has answered this event.
   [[nodiscard]] bool has_pending_event(std::string_view id) const;
   [[nodiscard]] EventCounts event_counts() const;
   /// The unanswered events, in order.

@@ -33,7 +33,7 @@ TEST_F(LinkEvents, AreSentInOrderUntilAnswered) {
   ack(first);
   EXPECT_EQ(sent_frames(), (Frames{"AGENT_EVENT 2", "AGENT_EVENT 3"}));
   EXPECT_FALSE(link->has_pending_event(first));
-  EXPECT_TRUE(program.sent.empty()) << "an event is no message";
+  EXPECT_TRUE(program.sent.empty()) << "an event is not a message";
 }
 
 TEST_F(LinkEvents, AreSentAfterConnectingAndAfterTheMessages) {
@@ -77,8 +77,7 @@ TEST_F(LinkEvents, RetryableNackIsRetriedAndFinalOneIsNot) {
 TEST_F(LinkEvents, OldDaemonGetsOneEventOnly) {
   start_ready();
   for (int i = 1; i < 50; ++i) send_event(i);
-  daemon.send(MessageType::Error, "x",
-              R"({"code":"BAD_REQUEST","message":"a workspace does not handle AGENT_EVENT"})");
+  daemon.send(MessageType::Error, "x", R"({"code":"BAD_REQUEST","message":"a workspace does not handle AGENT_EVENT"})");
   EXPECT_EQ(sent_frames(), Frames{"AGENT_EVENT 1"});
   const auto id = send("still here");
   ack(id);

@@ -44,7 +44,7 @@ Result<void> check(const OutgoingMessage& message) {
     return fail(Errc::BadMessage, "the recipient or the topic contains a control character; leave it out");
   if (!text::is_utf8(message.to) || !text::is_utf8(message.topic) || !is_object(message.payload) ||
       (!message.payload_meta.empty() && !is_object(message.payload_meta)))
-    return fail(Errc::BadMessage, "the message is no valid JSON object in UTF-8; check its payload");
+    return fail(Errc::BadMessage, "the message is not a valid JSON object in UTF-8; check its payload");
   if (size_of(message) + protocol::kEnvelopeReserveBytes > protocol::kMaxFrameBytes)
     return fail(Errc::TooLarge, format("the message has {} bytes, more than the {} a frame can hold; send it as a file",
                                        size_of(message), protocol::kMaxFrameBytes - protocol::kEnvelopeReserveBytes));

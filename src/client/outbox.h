@@ -1,7 +1,7 @@
-/// The messages that were sent and not yet answered, in order; with a file below it, also after a crash of this
+/// The messages that were sent and not yet answered, in order; with a file below it, even after a crash of this
 /// program.
 ///
-/// Ids: with an epoch `<epoch>-<n>`, n from 1 without gaps, so that the daemon recognizes duplicates forever with one
+/// Ids: with an epoch `<epoch>-<n>`, n from 1 without gaps, so that the daemon detects every repeat with one
 ///   number (for a long-lived program, with or without a file). Without an epoch random ids (for a short-lived program,
 ///   which would otherwise leave one number behind in the daemon for each run).
 /// Invariants: an entry is removed only when answered. A number is never used for two messages: nothing may be

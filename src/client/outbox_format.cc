@@ -68,7 +68,7 @@ struct Record final : text::MemberVisitor {
     if (key == "payload_meta" && value.kind == text::JsonKind::Object) message.payload_meta = value.raw;
   }
 
-  /// Is it one of the four kinds, complete?
+  /// True when it is one of the four kinds and complete.
   bool sensible() {
     if (std::max(number, answered) > kMaxNumber || first > kMaxNumber + 1) return false;
     if (answered != 0) return true;
@@ -180,9 +180,9 @@ void append_answer_record(std::string& out, std::uint64_t number) {
 
 OutboxImage parse_outbox(std::string_view file) {
   Reader reader;
-  std::size_t damaged = 0;        // bytes that are no record, with a valid record behind them
+  std::size_t damaged = 0;        // bytes that are not a record, with a valid record behind them
   std::size_t since_message = 0;  // of these, behind the last message record
-  std::size_t suspect = 0;        // bytes that are no record, no valid record behind them yet
+  std::size_t suspect = 0;        // bytes that are not a record, no valid record behind them yet
   while (!file.empty()) {
     const auto json = record_at(file);
     if (json && reader.take(*json, since_message + suspect)) {

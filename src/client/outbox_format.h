@@ -8,7 +8,7 @@
 ///   lost    = {"n":N,"epoch":E,"lost":true}   its content was damaged; only the number is left
 ///   answer  = {"answered":N}
 ///
-/// Numbers of messages ascend by one. Reading never fails: bytes that are no record are skipped to the next line end
+/// Numbers of messages ascend by one. Reading never fails: bytes that are not a record are skipped to the next line end
 /// and counted. Bytes without a valid record behind them are a torn tail (a crash during an append; never transmitted,
 /// since transmission waits for the sync); other damaged bytes yield as many lost numbers as they could have contained:
 /// too many only costs refusals, too few would use a number twice.

@@ -1,7 +1,7 @@
 /// The last received number of each incoming stream, by which a duplicate delivery is recognized.
 ///
 /// The daemon numbers (topic, from → to, lane) durably and forever, so one number per stream distinguishes new from
-/// old, also across sessions. Numbers may have gaps (a delivery expired or was cancelled); they never decrease.
+/// old, even across sessions. Numbers may have gaps (a delivery expired or was cancelled); they never decrease.
 /// Invariants: at most kMaxStreams are stored; beyond that the least recently used stream is dropped.
 /// Threading: one thread.
 #pragma once

@@ -41,7 +41,7 @@ class Link::Machine final : public net::StreamListener {
   void on_written(std::size_t bytes_left) override;
   void on_closed(const std::string& reason) override { lose(reason); }
 
-  // Connecting and losing (machine.cc).
+  // Connecting and losing (link_machine.cc).
   void enter(LinkEvent event);
   void connect();
   void forget_positions();
@@ -52,13 +52,13 @@ class Link::Machine final : public net::StreamListener {
   void watch_idle_timeout();
   void write(const protocol::OutEnvelope& envelope);
 
-  // Sending (machine.cc).
+  // Sending (link_machine.cc).
   void transmit();
   void retry_after(Millis delay);
   void send_events();
   void write_event(const QueuedEvent& event);
 
-  // Receiving (machine_frames.cc).
+  // Receiving (link_machine_frames.cc).
   void on_frame(const protocol::Envelope& envelope);
   void on_bye(const protocol::Envelope& envelope);
   void on_welcome(const protocol::Envelope& envelope);

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "base/format.h"
-#include "client/machine.h"
+#include "client/link_machine.h"
 #include "protocol/bye.h"
 
 namespace relay::client {

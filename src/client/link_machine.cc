@@ -1,4 +1,4 @@
-#include "client/machine.h"
+#include "client/link_machine.h"
 
 #include <utility>
 
