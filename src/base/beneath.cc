@@ -57,11 +57,12 @@ Failure cannot_open(const std::string& display_path, int number) {
   if (number == ENOENT) return fail(BeneathErrc::Absent, format("there is no {}", display_path));
   if (number == ELOOP || number == EXDEV)
     return fail(BeneathErrc::Link, format("{} is a link or leads through one, and links in a project are not followed; "
-                                          "move it away",
+                                          "move it aside",
                                           display_path));
-  if (number == ENOTDIR) return fail(BeneathErrc::WrongKind, format("{} is no directory; move it away", display_path));
+  if (number == ENOTDIR)
+    return fail(BeneathErrc::WrongKind, format("{} is not a directory; move it aside", display_path));
   if (number == ENXIO)  // a pipe without a reader, a socket
-    return fail(BeneathErrc::WrongKind, format("{} is no ordinary file; move it away", display_path));
+    return fail(BeneathErrc::WrongKind, format("{} is not an ordinary file; move it aside", display_path));
   return fail_errno(format("cannot open {}", display_path), number);
 }
 
@@ -73,8 +74,8 @@ Result<struct stat> status_of(int fd, const std::string& display_path) {
 
 Result<void> check_owner(const struct stat& status, const std::string& display_path) {
   if (status.st_uid == ::geteuid()) return {};
-  return fail(BeneathErrc::Foreign,
-              format("{} belongs to another user (uid {}) and is not used; move it away", display_path, status.st_uid));
+  return fail(BeneathErrc::Foreign, format("{} belongs to another user (uid {}) and is not used; move it aside",
+                                           display_path, status.st_uid));
 }
 
 }  // namespace
@@ -118,7 +119,7 @@ Result<UniqueFd> open_file_beneath(const BeneathPath& path, int flags) {
   if (!fd) return cannot_open(path.display_path, errno);
   const auto status = RELAY_TRY(status_of(fd.get(), path.display_path));
   if (!S_ISREG(status.st_mode))
-    return fail(BeneathErrc::WrongKind, format("{} is no ordinary file; move it away", path.display_path));
+    return fail(BeneathErrc::WrongKind, format("{} is not an ordinary file; move it aside", path.display_path));
   RELAY_TRY(check_owner(status, path.display_path));
   return fd;
 }

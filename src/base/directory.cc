@@ -164,7 +164,7 @@ Result<std::optional<std::string>> DiskDirectory::read(const std::string& name, 
   if (::fstat(fd, &status) != 0) return fail_errno(format("cannot read {}", full(name)));
   if (static_cast<std::size_t>(status.st_size) > max_bytes)
     return fail(
-        format("{} has {} bytes, more than the {} it may have; move it away", full(name), status.st_size, max_bytes));
+        format("{} has {} bytes, more than the {} it may have; move it aside", full(name), status.st_size, max_bytes));
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
   while (have < bytes.size()) {

@@ -252,7 +252,7 @@ Result<void> make_private_directory(const std::string& path) {
   if (is_link && info.st_uid != ::geteuid())
     return fail(path + " is a symbolic link of another user; remove it or choose another AGENT_RELAY_HOME");
   if (is_link && ::stat(path.c_str(), &info) != 0) return fail_errno("cannot follow the link " + path);
-  if (!S_ISDIR(info.st_mode)) return fail(path + " is not a directory; move it away");
+  if (!S_ISDIR(info.st_mode)) return fail(path + " is not a directory; move it aside");
   if (info.st_uid != ::geteuid()) return fail(path + " belongs to another user; choose another AGENT_RELAY_HOME");
   if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0 && ::chmod(path.c_str(), S_IRWXU) != 0)
     return fail_errno("cannot make " + path + " private");

@@ -23,7 +23,8 @@ Result<std::string> read_config(const std::string& path) {
     return fail(Errc::Unreadable, Error::from_errno("cannot read the configuration " + path).message());
   }
   if (!S_ISREG(info.st_mode))
-    return fail(Errc::Unreadable, "cannot read the configuration " + path + ": it is not a regular file; move it away");
+    return fail(Errc::Unreadable,
+                "cannot read the configuration " + path + ": it is not a regular file; move it aside");
   if (static_cast<std::size_t>(info.st_size) > kMaxConfigBytes)
     return fail(Errc::Unreadable,
                 relay::format("cannot read the configuration {}: it is larger than {} bytes; shorten it", path,

@@ -57,7 +57,7 @@ Result<std::string> read_small_file(const std::string& path, bool& exists) {
     if (count == 0) return text;
     text.append(buffer, static_cast<std::size_t>(count));
     if (text.size() > kMaxSmallFileBytes) {
-      return fail(format("cannot read {}: it has more than {} bytes; move it away", path, kMaxSmallFileBytes));
+      return fail(format("cannot read {}: it has more than {} bytes; move it aside", path, kMaxSmallFileBytes));
     }
   }
 }

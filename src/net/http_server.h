@@ -38,7 +38,7 @@ struct HttpAddress {
 };
 
 /// Untrusted clients are programs of other users than the owner, if an owner is set. They get a share of the
-/// connections, the rest is the owner's, and a short timeout for their header.
+/// connections (the rest is reserved for the owner) and a short header timeout.
 struct HttpServerLimits {
   std::size_t header_bytes = 16U * 1024U;
   std::size_t body_bytes = 1024U * 1024U;           // of a request, and of a WebSocket message

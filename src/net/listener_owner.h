@@ -1,6 +1,6 @@
 /// The owner of the program that listens at a port of this machine, as the kernel reports it.
 ///
-/// Why: any program may take a port, also in the moment before the intended server does. A client checks the owner
+/// Why: any program may take a port, even in the moment before the intended server does. A client checks the owner
 ///   before it sends a password.
 #pragma once
 

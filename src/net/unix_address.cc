@@ -47,7 +47,7 @@ Result<void> clear_stale_socket(const std::string& path, const sockaddr_un& addr
   }
   if (!S_ISSOCK(status.st_mode)) {
     return fail(Errc::NotASocket,
-                format("cannot listen at {}: something that is not a socket is there; move it away or choose another "
+                format("cannot listen at {}: something that is not a socket is there; move it aside or choose another "
                        "path",
                        path));
   }

@@ -28,8 +28,8 @@ struct BoundSocket {
 /// socket in use and any other file stay unchanged and are refused.
 Result<BoundSocket> bind_and_listen(const std::string& path);
 
-/// Checks that the listener at the other end of a connected Unix socket runs as this user; otherwise
-/// Errc::ForeignListener. Called before the first byte is sent: a path may lead to another user's socket.
+/// Checks that the listener at the other end of a connected Unix socket runs as this user; fails with
+/// Errc::ForeignListener if not. Called before the first byte is sent: a path may lead to another user's socket.
 Result<void> check_listener(int connected_socket, const std::string& path);
 
 /// A connected, non-blocking socket whose listener is this user's; an empty descriptor when the listener's queue is

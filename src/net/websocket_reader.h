@@ -58,7 +58,7 @@ class WebSocketReader {
   std::size_t fragments_ = 0;  // of the current message; 0: none
 };
 
-/// May a close frame carry this code?
+/// True when a close frame may carry this code.
 bool is_close_code(std::uint16_t code);
 
 /// Head of an unmasked frame, as servers send it, and its size.

@@ -195,7 +195,7 @@ TEST_F(HostSocket, AgentRunsWithoutItsFolder) {
   auto& bob = start("Bob", {"--status"});
   const auto id = send("Bob", "words");
   EXPECT_TRUE(reaches_state(id, "delivered"));
-  EXPECT_TRUE(bob.unwrapped().contains("move it away")) << bob.screen();
+  EXPECT_TRUE(bob.unwrapped().contains("move it aside")) << bob.screen();
 }
 
 TEST_F(HostSocket, SpawnCommandNeedsPermission) {

@@ -169,7 +169,7 @@ TEST(Doctor, ReportsProblemsWithFixes) {
   box.write(box.home() + "/config.toml", "nonsense");
   EXPECT_EQ(box.run({"doctor"}).code, 1);
   box.write(box.home() + "/config.toml", "");
-  box.write(box.workspace_directory() + "/messages.sqlite", "this is no database");
+  box.write(box.workspace_directory() + "/messages.sqlite", "this is not a database");
   const auto no_database = box.run({"doctor"});
   EXPECT_EQ(no_database.code, 1);
   EXPECT_NE(no_database.out.find("is not a SQLite database"), std::string::npos) << no_database.out;
@@ -204,7 +204,7 @@ TEST(Doctor, ChecksAgentVersionsServiceHooksMcpAndProfiles) {
   EXPECT_NE(string_member(finding("mcp"), "message").value_or("").find("/.mcp.json is a link"), std::string::npos);
   std::filesystem::remove(box.project() + "/.mcp.json");
   ASSERT_EQ(::mkfifo((box.project() + "/opencode.json").c_str(), 0600), 0);
-  EXPECT_NE(string_member(finding("mcp"), "message").value_or("").find("/opencode.json is no ordinary file"),
+  EXPECT_NE(string_member(finding("mcp"), "message").value_or("").find("/opencode.json is not an ordinary file"),
             std::string::npos);
   std::filesystem::remove(box.project() + "/opencode.json");
   EXPECT_EQ(string_member(finding("mcp"), "status"), "ok");
