@@ -15,7 +15,7 @@ HomeWatch::HomeWatch(net::AsioLoop& loop, const std::vector<std::string>& paths,
     if (watch)
       watches_.push_back(*std::move(watch));
     else
-      log::warn("the removal of the home is not detected", {{"reason", watch.error().message()}});
+      log::warn("the removal of the relay home is not detected", {{"reason", watch.error().message()}});
   }
 }
 

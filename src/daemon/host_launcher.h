@@ -1,9 +1,9 @@
 /// Starts hosts: processes in separate sessions that outlive the daemon.
 ///
-/// Why a double fork: the daemon is then not the parent, so there is no zombie to collect, and a host is a child of the
-///   system, so it does not end with the daemon.
-/// Contract with the host: descriptor 3 is a pipe. The host writes `ready PID` once its agent runs, its socket listens
-///   and the broker has accepted it, or `error: MESSAGE`. No answer within kHostTimeout is an error, and the host gets
+/// Why a double fork: the daemon is then not the parent, so there is no zombie to collect, and a host is reparented
+///   to init, so it does not end with the daemon.
+/// Invariants: descriptor 3 of a host is a pipe. The host writes `ready PID` once its agent runs, its socket listens
+///   and the broker has accepted it, or `error: MESSAGE`. No report within kHostTimeout is an error, and the host gets
 ///   SIGTERM.
 /// Ownership: borrows the loop, which outlives it. Destroying it leaves hosts alone and calls no callback.
 /// Threading: loop thread only; blocks it for the two forks and nothing else.

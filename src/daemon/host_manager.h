@@ -1,6 +1,6 @@
 /// The hosts of one project, for its workspace: processes that run agents for other agents.
 ///
-/// Contract: `done` is called exactly once, never inside the call, and not at all after the HostManager is destroyed.
+/// Invariants: `done` is called exactly once, never inside the call, and not at all after the HostManager is destroyed.
 /// Threading: loop thread only.
 #pragma once
 

@@ -3,11 +3,11 @@
 /// Why: TCP carries no credentials, and all programs of a user have the same uid. The kernel names the socket at the
 ///   other end, /proc the process that has it open, and its parents classify it (host/control/peer_classifier.h),
 ///   as for Unix sockets. docs/security.md states what this stops and what it does not.
-/// Invariants: a caller is inside an agent only when that is certain. One that cannot be found counts as Unknown. One
-///   that has closed its socket has no origin at all, so a process that writes a request and ends does not count as the
-///   user.
-/// Bounded: a new connection costs at most kMaxDescriptors reads in /proc, a cached one a single netlink query; the last
-///   kMaxCached connections are cached.
+/// Invariants: a caller is inside an agent only when that is certain. One that cannot be found is `Unknown`, which the
+///   API treats as the user (api/http/security.h). One that has closed its socket has no origin at all, so a process
+///   that writes a request and ends does not count as the user.
+/// Bounded: a new connection costs at most kMaxDescriptors reads in /proc, a cached one a single netlink query; the
+///   last kMaxCached connections are cached.
 /// Threading: the API's loop thread.
 #pragma once
 

@@ -1,4 +1,4 @@
-/// One daemon per home: a lock that the kernel releases however its owner ends.
+/// One daemon per relay home: a lock that the kernel releases however its owner ends.
 ///
 /// Why not the pid file: it outlives a crash, and its number may then belong to another program.
 #pragma once

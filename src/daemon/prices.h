@@ -1,5 +1,5 @@
-/// The prices of models: the built-in ones, overridden or extended by `cost-models.json` in the home. An unusable file is
-/// logged and ignored.
+/// The prices of models: the built-in ones, overridden or extended by `cost-models.json` in the relay home
+/// (`~/.agent-relay`). An unusable file is logged and ignored.
 #pragma once
 
 #include <string>

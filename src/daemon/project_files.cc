@@ -27,21 +27,22 @@ std::optional<mode_t> kind_of(const std::string& path) {
   return status.st_mode & S_IFMT;
 }
 
-/// True when another daemon of this user listens there: a published one, or one of another home. A link to the daemon
-/// of another user is replaced.
+/// True when another daemon of this user listens there: a published one, or one of another relay home. A link to the
+/// daemon of another user is replaced.
 bool has_own_listener(const std::string& path) {
   const auto connected = net::connect_now(path);
   return connected.has_value() ||
          !(is(connected.error(), net::Errc::ConnectionRefused) || is(connected.error(), net::Errc::ForeignListener));
 }
 
-/// Points the link at `target`. Replaces only a link or a socket without a daemon of this user, so that two homes that
-/// serve the same project do not replace each other's link.
+/// Points the link at `target`. Replaces only a link or a socket without a daemon of this user, so that two relay homes
+/// that serve the same project do not replace each other's link.
 Result<void> place_link(DiskDirectory& directory, const std::string& name, const std::string& target) {
   if (directory.link_target(name) == target) return {};
   const auto path = format("{}/{}", directory.path(), name);
   const auto existing = kind_of(path);
-  if (existing && *existing != S_IFLNK && *existing != S_IFSOCK) return fail(format("{} exists and is no link", path));
+  if (existing && *existing != S_IFLNK && *existing != S_IFSOCK)
+    return fail(format("{} exists and is not a link", path));
   if (existing && has_own_listener(path)) return fail(format("another daemon listens at {}", path));
   return directory.replace_link(name, target);
 }

@@ -98,7 +98,7 @@ std::unique_ptr<observer::Observer> start_observer(const DaemonOptions& options)
   return nullptr;
 }
 
-/// Runs the daemon while the home is locked.
+/// Runs the daemon while the relay home is locked.
 Result<int> run_locked(const DaemonOptions& options, const ProcessDefaults& defaults, int& ready_fd) {
   RELAY_TRY(open_log(options, options.settings));
   raise_descriptor_limit();

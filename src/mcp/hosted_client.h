@@ -23,11 +23,10 @@ namespace relay::mcp {
 
 struct HostedClientOptions {
   std::string name;
-  std::string host_socket;                   // $AGENT_RELAY_HOST_SOCKET
-  std::string socket_path;                   // the workspace's
-  std::function<std::string()> claim_token;  // read each time: the host may create it later
-  std::function<std::string()> system_token =
-      {};  // of the home directory; read each time, the daemon may create it later
+  std::string host_socket;                         // $AGENT_RELAY_HOST_SOCKET
+  std::string socket_path;                         // the workspace's
+  std::function<std::string()> claim_token;        // read each time: the host may create it later
+  std::function<std::string()> system_token = {};  // of the relay home; read each time, the daemon may create it later
 };
 
 class HostedClient final : public RelayClient {

@@ -21,7 +21,7 @@ namespace relay::mcp {
 
 class LineOutput {
  public:
-  /// `on_written` runs after pending bytes were written; `on_broken` once, when the reader has closed.
+  /// `on_written` runs after pending bytes have been written; `on_broken` once, when the reader has closed.
   LineOutput(net::AsioLoop& loop, int fd, std::move_only_function<void()> on_written,
              std::move_only_function<void()> on_broken);
   ~LineOutput();

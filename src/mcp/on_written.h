@@ -1,4 +1,4 @@
-/// Runs when a line was written to its reader: the messages in it then count as seen.
+/// Runs when a line has been written to its reader: the messages in it then count as seen.
 ///
 /// Never runs for a line that could not be written.
 #pragma once

@@ -122,7 +122,7 @@ void RelayTools::call(RequestId request_id, std::string_view name, const json::o
   if (name == "relay_reserve") return reserve(request_id, *arguments);
   if (name == "relay_snapshot")
     return finish(request_id,
-                  failed("UNSUPPORTED: handoff snapshots do not exist yet; record decisions and open points with "
+                  failed("UNSUPPORTED: handoff snapshots are not available yet; record decisions and open points with "
                          "relay_log_event"));
   if (options_.spawning == Spawning::Forbidden)
     return finish(request_id,

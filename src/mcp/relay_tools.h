@@ -3,8 +3,8 @@
 ///
 /// Invariants
 /// - Calls do not block each other. A wait ends with a message, its timeout or its cancellation, whichever comes first.
-/// - A message is read, returned, and taken once its result was written. Until then it stays pending, and no
-///   other call returns it.
+/// - A message is returned in a result first, and taken only after that result has been written. Until then it stays
+///   pending, and no other call returns it.
 /// - A result is bounded: long bodies are cut and name the command that prints the rest.
 /// Ownership: borrows loop, client and directory, which outlive it. Threading: loop thread only.
 #pragma once
@@ -89,7 +89,7 @@ class RelayTools final : public RequestHandler, public RelayClientListener {
   void on_progress_timer(RequestId request_id);
   enum class Tries { First, Last };
   void show_inbox(RequestId request_id, std::size_t limit, Tries tries);
-  /// Returns the messages, and takes them once the result was written.
+  /// Returns the messages, and takes them once the result has been written.
   void return_messages(RequestId request_id, const InboxPage& page, std::string_view nothing);
   using OnTaken = std::move_only_function<void(Result<std::vector<InboxMessage>>)>;
   /// A host returns what fits one response; this repeats until none of `ids` can be taken.

@@ -184,7 +184,7 @@ TEST_F(RelayToolsTest, InvisibleCharactersOfABodyAreShownAsMarks) {
     EXPECT_FALSE(structured->contains("\u202e"));
   }
   EXPECT_TRUE(text.contains(R"([m1]: pay \U000e0041\u202eBob)")) << text.substr(0, 200);
-  EXPECT_TRUE(text.contains(R"([m2]: pay \U000e0041\u202eBobxxx)")) << "also in a truncated body";
+  EXPECT_TRUE(text.contains(R"([m2]: pay \U000e0041\u202eBobxxx)")) << "even in a truncated body";
   EXPECT_EQ(structured(id).at("messages").at(0).at("body"), json::value(R"(pay \U000e0041\u202eBob)"));
 }
 

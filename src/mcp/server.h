@@ -61,7 +61,7 @@ struct ServerDescription {
 
 class Server {
  public:
-  /// `written` runs once the line was written.
+  /// `written` runs once the line has been written.
   using Output = std::function<void(std::string line, OnWritten written)>;
 
   Server(ServerDescription description, RequestHandler& handler, Output output);
@@ -70,7 +70,7 @@ class Server {
   /// The first and last bytes of the line. The error names the request when they contain its id.
   void on_line_too_long(std::string_view prefix, std::string_view suffix);
 
-  /// `written` runs once the response was written; never for a cancelled request.
+  /// `written` runs once the response has been written; never for a cancelled request.
   void finish(RequestId request_id, ToolResult result, OnWritten written = {});
   /// The content of a resource, or the reason why it has none.
   void finish_reading(RequestId request_id, Result<json::object> content);

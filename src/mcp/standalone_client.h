@@ -1,7 +1,7 @@
 /// The RelayClient outside a hosted agent: a session of this program, on a link with a durable outbox.
 ///
 /// Invariants
-/// - A message that `send` accepted is in the outbox and is transmitted when the daemon is online, also after a restart
+/// - A message that `send` accepted is in the outbox and is transmitted when the daemon is online, even after a restart
 ///   of either. The callback gets `stored` when the daemon acknowledges in time, else `spooled`.
 /// - A key is sent once while this program and its outbox exist; no other message is sent under it, unless the
 ///   first was refused.

@@ -1,8 +1,8 @@
 /// The open workspaces of this daemon, listed over its control socket. Each gets a client when it is first needed.
 ///
-/// Invariants: a client exists while its workspace is open and dropped when a listing no longer has it. The listing is
-///   requested again when it is older than kListMaxAge or lacks the requested workspace. Requests that arrive while a
-///   listing is in progress share it.
+/// Invariants: a client exists while its workspace is open and is dropped when a listing no longer contains it. The
+///   listing is requested again when it is older than kListMaxAge or lacks the requested workspace. Requests that
+///   arrive while a listing is in progress share it.
 /// Ownership: borrows loop, network and random, which outlive it. Threading: the API's loop thread.
 #pragma once
 

@@ -1,7 +1,7 @@
 /// A client of one workspace over its socket: a link for requests, a link for events, a connection per message.
 ///
 /// Why two links: a feed that catches up with a day of events must not delay responses.
-/// Invariants: every request and every message completes exactly once, also when the workspace closes. At most
+/// Invariants: every request and every message completes exactly once, even when the workspace closes. At most
 ///   kMaxRequests requests are pending, client::kMaxPendingRequests of them in flight; more fail with BUSY.
 ///   Queued requests fail when the connection is lost. A message whose response was lost is sent once more with the
 ///   same id, so it is stored once. A link that the daemon stopped is replaced. Event numbers belong to one store: when

@@ -40,7 +40,7 @@ class WorkspaceClient {
   [[nodiscard]] virtual const std::string& hosts()
       const = 0;  // directory of host records (host/control/running_hosts.h)
 
-  /// The response of the daemon, also one with `success` false, `error` and `code`; an error when there was none.
+  /// The response of the daemon, including one with `success` false, `error` and `code`; an error when there was none.
   virtual void request(protocol::MessageType type, json::object payload, OnResponse on_response) = 0;
 
   /// Sends the events after that number, then new ones, to the listener; nullptr stops. One listener at a time.

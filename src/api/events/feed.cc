@@ -30,8 +30,8 @@ Feed::~Feed() {
 void Feed::open_sse(EventSubscription subscription, Call call) {
   if (readers_.size() + newest_waiters_.size() >= limits_.readers) {
     ++counts_.refused;
-    return call.refuse(
-        {503, "BUSY", format("{} clients read events already; try again later", limits_.readers), kStreamRetryAfter});
+    return call.refuse({503, "BUSY", format("{} clients are already reading events; try again later", limits_.readers),
+                        kStreamRetryAfter});
   }
   when_following([this, subscription = std::move(subscription),
                   call = std::move(call)](const Result<std::uint64_t>& newest) mutable {
@@ -49,7 +49,7 @@ void Feed::start_sse(const EventSubscription& subscription, std::uint64_t newest
   sse_.emplace(&opened, std::move(reader));
   const auto after = subscription.after.value_or(subscription.since ? 0 : newest);
   auto position = open_reader(subscription, after, StreamFormat::Sse, opened);
-  if (!position) return opened.end(after, "too many clients read events already; try again later");
+  if (!position) return opened.end(after, "too many clients are already reading events; try again later");
   opened.attach(std::move(position));
 }
 

@@ -86,7 +86,7 @@ class FeedReader {
   std::uint64_t cursor_ = 0;
   Mode mode_ = Mode::Replaying;
   bool page_pending_ = false;  // a page query is in flight or queued
-  bool reports_gaps_ = true;   // false: it started at a time, so earlier events are no gap
+  bool reports_gaps_ = true;   // false: it started at a time, so earlier events are not a gap
 };
 
 class Feed final : private WorkspaceClient::EventListener {

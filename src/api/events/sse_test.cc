@@ -137,7 +137,7 @@ TEST_F(SseTest, ExcessReaderGets503WithRetryAfter) {
   ASSERT_TRUE(three.wait_for("}}"));
   EXPECT_TRUE(three.output().starts_with("HTTP/1.1 503 ")) << three.output();
   EXPECT_TRUE(three.output().contains("Retry-After: 5\r\n"));
-  EXPECT_TRUE(three.output().contains("2 clients read events already; try again later"));
+  EXPECT_TRUE(three.output().contains("2 clients are already reading events; try again later"));
   EXPECT_EQ(feed->counts().refused, 1u);
 }
 

@@ -133,7 +133,7 @@ void LiveSocket::start_reader() {
   subscription_.after = after_;
   position_ = owner_.feed_.open_reader(subscription_, after_, StreamFormat::WebSocket, *this);
   subscription_.after.reset();
-  if (!position_) close(kTryAgainLater, "too many clients read events already; try again later");
+  if (!position_) close(kTryAgainLater, "too many clients are already reading events; try again later");
 }
 
 void LiveSocket::execute(const SubscribeRequest& request) {

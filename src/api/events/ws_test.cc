@@ -214,7 +214,7 @@ TEST_F(LiveSocketTest, RefusesExcessSocketsAndPlainRequests) {
   two.send(kHandshake);
   EXPECT_TRUE(two.wait_for("1 sockets are open already; try again later"));
   sockets->close("the daemon stops");
-  EXPECT_TRUE(one.wait_for("\x03\xe9the daemon ends"));
+  EXPECT_TRUE(one.wait_for("\x03\xe9the daemon stops"));
   auto three = connect();
   three.send(net::get("/ws"));
   EXPECT_TRUE(three.wait_for("this path serves only WebSocket"));
