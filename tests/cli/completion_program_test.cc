@@ -1,4 +1,4 @@
-/// Completion in real shells, also of hostile names.
+/// Completion in real shells, including hostile names.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

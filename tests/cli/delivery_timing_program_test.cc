@@ -1,5 +1,5 @@
-// A message arrives at a bad time: during a draft, as a dialog opens, during a resize. Nothing is typed into a dialog, no
-// draft of the user is submitted, and the message arrives once.
+// A message arrives at a bad time: during a draft, as a dialog opens, during a resize. Nothing is typed into a dialog,
+// no draft of the user is submitted, and the message arrives once.
 #include <algorithm>
 #include <csignal>
 
@@ -158,8 +158,8 @@ INSTANTIATE_TEST_SUITE_P(EveryDrawingStyle, DialogsAfterText,
                                          std::vector<std::string>{"--titles", "--alternate"},
                                          std::vector<std::string>{"--status"}));
 
-/// The dialog is drawn together with the pasted text. The agent reads nothing between the paste and the dialog, so the keys
-/// precede the dialog, and the host presses no Enter.
+/// The dialog is drawn together with the pasted text. The agent reads nothing between the paste and the dialog, so the
+/// keys precede the dialog, and the host presses no Enter.
 struct KeysHeldForDialog : DeliveryTiming, testing::WithParamInterface<std::vector<std::string>> {
   Terminal& start_bob() {
     submit_gap(100ms);

@@ -1,7 +1,7 @@
 /// A temporary home and project for a test, in which it runs the real program.
 ///
-/// The program is from the build directory of the test. The sandbox kills every process that the test started, the daemon by
-/// its pid, and removes both directories. The program gets only PATH from the caller's environment.
+/// The program is from the build directory of the test. The sandbox kills every process that the test started, the
+/// daemon by its pid, and removes both directories. The program gets only PATH from the caller's environment.
 #pragma once
 
 #include <sys/types.h>
@@ -104,7 +104,7 @@ class Sandbox {
   int runs_ = 0;
 };
 
-/// False for an exited process, also for a zombie.
+/// False for an exited process, even a zombie.
 bool is_running(pid_t pid);
 
 /// Polls until `holds` is true; false on a timeout.

@@ -36,13 +36,14 @@ struct HostSetup {
   std::optional<host::AgentFolder> folder;  // last: cleared before the outbox frees the name
 };
 
-/// The user's own profiles, in the home directory.
+/// The user's own profiles, in the relay home.
 std::vector<profiles::UserProfile> user_profiles(const config::Home& home);
 
 /// A generated name that no agent here has.
 std::string unused_name(const Context& context);
 
-/// `loop` is for the adapter and outlives it. The error is one for the user: an unknown profile, a name in use, a place that cannot be written.
+/// `loop` is for the adapter and outlives it. The error is one for the user: an unknown profile, a name in use, a place
+/// that cannot be written.
 Result<HostSetup> prepare_host(const Context& context, HostRequest request, net::AsioLoop& loop);
 
 }  // namespace relay::cli

@@ -130,7 +130,7 @@ class Bench {
   BenchOutcome outcome_;
 };
 
-/// A separate workspace below the home directory: messages can be removed, events cannot, because they are numbered
+/// A separate workspace below the relay home: messages can be removed, events cannot, because they are numbered
 /// without gaps.
 Result<config::Project> scratch_project(const Context& context) {
   const auto root = context.home.root + "/bench";

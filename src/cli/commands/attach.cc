@@ -52,9 +52,9 @@ const Command kAttach = {
     .options = kOptions,
     .example = "agent-relay attach Bob --view",
     .details =
-        "Shows the screen as it is and then live, on any terminal. Leave with Ctrl-] (with --view also with q); the\n"
-        "agent keeps running. While you type, messages to the agent stay pending. An agent without its own terminal\n"
-        "takes the size of the terminal that drives it.",
+        "Shows the screen as it is and then live, on any terminal. Leave with Ctrl-] (with --view, also q or\n"
+        "Ctrl-C); the agent keeps running. While you type, messages to the agent stay pending. An agent without its\n"
+        "own terminal takes the size of yours, except with --view.",
     .run = run,
 };
 

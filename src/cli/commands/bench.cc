@@ -56,7 +56,7 @@ const Command kBench = {
     .details =
         "Two agents join a workspace made for the benchmark, and one sends to the other: first one message at a time,\n"
         "then many at once. The benchmark alternates with a raw forwarder, a thread that copies the same text from\n"
-        "socket to socket, so that speed is a ratio. The workspace is removed afterwards, also after Ctrl-C.",
+        "socket to socket, so that speed is a ratio. The workspace is removed afterwards, even after Ctrl-C.",
     .run = run,
 };
 

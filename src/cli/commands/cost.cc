@@ -101,7 +101,7 @@ const Command kCost = {
     .example = "agent-relay cost --since 24h --by model",
     .details =
         "Tokens come from the agents' own transcripts; each response counts once. To replace the built-in\n"
-        "prices, write cost-models.json in the home directory. A cost that the agent itself reports takes precedence.",
+        "prices, write cost-models.json in ~/.agent-relay. A cost that the agent itself reports takes precedence.",
     .needs_daemon = true,
     .run = run,
 };

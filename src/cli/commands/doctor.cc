@@ -50,9 +50,9 @@ const Command kDoctor = {
     .options = kOptions,
     .example = "agent-relay doctor",
     .details =
-        "Checks the home directory, configuration, disk, clock, sockets, store, daemon, HTTP, limits of descriptors\n"
-        "and inotify, services, agents and their versions, profiles, hooks and MCP, and changes nothing. Runs each\n"
-        "installed agent to get its version. Exits with 1 when there is a problem.",
+        "Checks the relay home (~/.agent-relay), configuration, disk, clock, sockets, store, daemon, HTTP, limits of\n"
+        "descriptors and inotify, services, agents and their versions, profiles, hooks and MCP, and changes nothing.\n"
+        "Runs each installed agent to get its version. Exits with 1 when there is a problem.",
     .run = run,
 };
 

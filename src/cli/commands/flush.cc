@@ -67,8 +67,8 @@ const Command kFlush = {
     .listed = false,
     .example = "agent-relay flush Bob",
     .details =
-        "Releases messages sent with --mode manual, those held by the agent's policy and those due for a retry;\n"
-        "they reach the agent when it is idle. A paused agent stays paused.",
+        "Releases messages sent with --mode manual, those held by the agent's policy and those waiting for a\n"
+        "retry; they reach the agent when it is idle. A paused agent stays paused.",
     .needs_daemon = true,
     .run = run,
 };

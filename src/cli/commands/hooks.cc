@@ -136,14 +136,14 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Argument kArguments[] = {
     {.name = "VERB", .description = "install, uninstall or status", .choices = "install|uninstall|status"},
-    {.name = "AGENT",
+    {.name = "[AGENT]",
      .arity = Arity::Optional,
      .description = "claude, codex or gemini; status: default all",
      .choices = "claude|codex|gemini"},
 };
 
 constexpr Option kOptions[] = {
-    {.name = "--dry-run", .description = "print the difference and write nothing"},
+    {.name = "--dry-run", .description = "print the diff and write nothing"},
     kJsonOption,
 };
 
@@ -152,7 +152,7 @@ constexpr Option kOptions[] = {
 const Command kHooks = {
     .name = "hooks",
     .group = Group::Plumbing,
-    .usage = "hooks VERB AGENT",
+    .usage = "hooks VERB [AGENT]",
     .summary = "install hooks for agents started without agent-relay",
     .hint = "[--dry-run]",
     .arguments = kArguments,
@@ -162,7 +162,7 @@ const Command kHooks = {
         "Claude Code and Codex started with agent-relay need none of this. Gemini CLI does, unless agent-relay runs\n"
         "as root: it takes hooks for a single run only from a file owned by root. `install` adds the hooks to your\n"
         "own settings of the agent (~/.claude/settings.json, ~/.codex/hooks.json, ~/.gemini/settings.json): it prints\n"
-        "the difference, keeps everything else, and leaves a copy of the old file beside it. `uninstall` removes\n"
+        "the diff, keeps everything else, and leaves a copy of the old file beside it. `uninstall` removes\n"
         "exactly these hooks. `status` exits with 1 when the agent you name does not have all of them.",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/// `agent-relay input NAME TEXT`
+/// `agent-relay input NAME (TEXT | --key KEYS)`
 #include "base/format.h"
 #include "cli/commands/commands.h"
 #include "cli/framework/context.h"
@@ -45,7 +45,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
 
 constexpr Argument kArguments[] = {
     {.name = "NAME", .description = "the agent", .completes = CompletionKind::Agents},
-    {.name = "TEXT",
+    {.name = "[TEXT]",
      .arity = Arity::Any,
      .description = "text to paste and submit, as if you had typed it",
      .is_text = true},
@@ -61,9 +61,8 @@ constexpr Option kOptions[] = {
 const Command kInput = {
     .name = "input",
     .group = Group::Agents,
-    .usage = "input NAME TEXT",
+    .usage = "input NAME (TEXT | --key KEYS)",
     .summary = "type into an agent's terminal",
-    .hint = "[--key KEYS]",
     .arguments = kArguments,
     .options = kOptions,
     .listed = false,

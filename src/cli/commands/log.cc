@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kDefaultRows = 20;
 constexpr std::chrono::hours kForever{24 * 365};
 
-/// The conversation in the order of the daemon's keys. Each message is printed once, also after a reconnect.
+/// The conversation in the order of the daemon's keys. Each message is printed once, even after a reconnect.
 class Conversation {
  public:
   Conversation(const Invocation& invocation, const Context& context)

@@ -95,8 +95,7 @@ const Command kLoops = {
     .listed = false,
     .example = "agent-relay loops reset Alice Bob",
     .details =
-        "Until the stop ends or is reset, messages from one agent of the pair to the other are refused with LOOP and\n"
-        "the reason.",
+        "Until the stop of a pair expires or is reset, messages from FROM to TO are refused with LOOP and the reason.",
     .needs_daemon = true,
     .run = run,
 };

@@ -40,8 +40,8 @@ std::string answer_hint(const json::object& prompt) {
   return relay::format("answer it on the agent's screen: agent-relay attach {}", display_field(prompt, "agent"));
 }
 
-/// The prompt was found on the screen only (its id is `s1`, not `spawn1`). The rules treat all of these as partial, since
-/// a screen proves nothing; the summary has everything that the dialog shows.
+/// The prompt was found on the screen only (its id is `s1`, not `spawn1`). The rules treat all of these as partial,
+/// since a screen proves nothing; the summary has everything that the dialog shows.
 bool is_from_screen(const json::object& prompt) {
   const auto id = display_field(prompt, "id");
   return id.size() > 1 && id[0] == 's' && id.find_first_not_of("0123456789", 1) == std::string::npos;
@@ -121,7 +121,7 @@ const Command kPermissions = {
     .example = "agent-relay permissions",
     .details =
         "Shows the risk of each request, its age, the time left and the rule that asks you. Rules in config.toml\n"
-        "answer requests that you always answer the same way (docs/permissions.md). The first answer wins, also one\n"
+        "answer requests that you always answer the same way (docs/permissions.md). The first answer wins, even one\n"
         "given at the agent's own keyboard. Without a daemon, lists only requests that can be answered from here.",
     .run = permissions,
 };

@@ -68,7 +68,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const bool clear = invocation.has("--clear");
   if (clear && !typed.empty()) return report_error("--clear takes no action; leave the action out", ExitCode::Usage);
   if (!clear && typed.empty() && invocation.has("--from"))
-    return report_error("--from needs an action: accept, hold or refuse", ExitCode::Usage);
+    return report_error("--from needs an action (accept, hold or refuse) or --clear", ExitCode::Usage);
   const auto from = invocation.value("--from").value_or(std::string{protocol::kEveryone});
   if (from != protocol::kEveryone) RELAY_CLI_USAGE(protocol::check_agent_name(from));
   auto connection = RELAY_CLI_TRY(join_workspace(context));

@@ -29,7 +29,8 @@ Result<void> wait_for_exit(HostConnection& host, const std::string& agent) {
   }
 }
 
-/// The host socket refuses `release` to a process inside an agent. The daemon executes it and records the requesting agent.
+/// The host socket refuses `release` to a process inside an agent. The daemon executes it and records the requesting
+/// agent.
 Result<void> release_through_daemon(const Context& context, const std::string& agent, const std::string& reason) {
   auto connection = RELAY_TRY(join_workspace(context));
   text::JsonWriter request;
@@ -40,7 +41,8 @@ Result<void> release_through_daemon(const Context& context, const std::string& a
   return fail(Errc::Refused, string_member(result, "error").value_or("it was not released"));
 }
 
-/// A request of the user goes to the host socket, so that it works without the daemon; an agent's goes through the daemon.
+/// A request of the user goes to the host socket, so that it works without the daemon; an agent's goes through the
+/// daemon.
 ExitCode run(const Invocation& invocation, Context& context) {
   const auto record = RELAY_CLI_TRY(
       find_host(context, invocation.argument(0), {.done = "released", .instead = "stop it where it runs"}));

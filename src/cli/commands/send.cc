@@ -131,7 +131,7 @@ ExitCode print_result(const SendResult& result, const SendRequest& request, bool
 Result<WallMs> parse_deadline(const std::string& text, WallMs now) {
   if (const auto time = text::parse_iso_time(text)) {
     if (*time > now) return *time;
-    return fail(relay::format("--deadline cannot be \"{}\": that time is past", text));
+    return fail(relay::format("--deadline cannot be \"{}\": that time is in the past", text));
   }
   const auto length = parse_duration(text);
   if (length && length->count() > 0) return now + length->count();
@@ -260,13 +260,13 @@ const Command kSend = {
         "its thread, or, while this is your only request to TO, for TO's next plain message, and prints it. Prints\n"
         "the id of the message, for `trace` and `read`; --json has the state of the delivery, or the requested\n"
         "proof, as `status`; `stored` when there is no recipient.\n"
-        "A message sent again under the same --id is stored once: the command reports, or waits for, the result of "
-        "the\n"
-        "first.\n"
-        "--mode: on-idle waits for the end of the agent's turn; immediate interrupts it; next-tool-call and\n"
-        "next-message add the message to the agent's next input; manual holds it until the agent fetches it, or\n"
-        "`flush`. A mode that the agent does not support keeps the message pending; `trace` shows the reason. An\n"
-        "agent gets the text as one line; send code or a diff with --attach.",
+        "A message sent again under the same --id is stored once: the command reports, or waits for, the result of\n"
+        "the first.\n"
+        "--mode: on-idle waits for the end of the agent's turn; immediate delivers at once, and interrupts a\n"
+        "running turn if the agent has no better interface; next-tool-call and next-message add the message to the\n"
+        "agent's next input; manual holds it until the agent fetches it, or `flush`. A mode that the agent does not\n"
+        "support keeps the message pending; `trace` shows the reason. An agent gets the text as one line; send code\n"
+        "or a diff with --attach.",
     .needs_daemon = true,
     .run = run,
 };

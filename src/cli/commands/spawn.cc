@@ -42,8 +42,8 @@ Result<std::string> own_directory(const Context& context) {
   return directory;
 }
 
-/// The agent gets the environment of this shell, not the daemon's: PATH, keys, proxies. It is sent over the socket only,
-/// so that no secret in it is stored or passed as an argument.
+/// The agent gets the environment of this shell, not the daemon's: PATH, keys, proxies. It is sent over the socket
+/// only, so that no secret in it is stored or passed as an argument.
 Result<void> add_environment(text::JsonWriter& request) {
   std::size_t bytes = 0;
   request.begin_array("environment");
@@ -132,7 +132,7 @@ constexpr Argument kArguments[] = {
     {.name = "CLI",
      .description = "the program; in quotes with its arguments, which are split at spaces",
      .completes = CompletionKind::Programs},
-    {.name = "TASK", .arity = Arity::Any, .description = "its first message; - reads it from stdin", .is_text = true},
+    {.name = "[TASK]", .arity = Arity::Any, .description = "its first message; - reads it from stdin", .is_text = true},
 };
 constexpr Option kOptions[] = {
     {.name = "--cwd",

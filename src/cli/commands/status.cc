@@ -49,7 +49,7 @@ std::string storage_line(const json::object& status, const Styler& paint) {
   return line;
 }
 
-/// Where messages are written: the store's directory, and with it the home.
+/// Where messages are written: the store's directory, and with it the relay home.
 DiskState disk_state(const Context& context, const json::object& status) {
   const auto* storage = object_member(status, "storage");
   const bool durable = storage != nullptr && bool_member(*storage, "persistent").value_or(false);

@@ -40,7 +40,7 @@ WallMs last_change_in(const fs::path& directory) {
   return newest;
 }
 
-/// Every project that has a directory in the home, open or not.
+/// Every project that has a directory in the relay home, open or not.
 std::vector<WorkspaceRow> saved_workspaces(const config::Home& home) {
   std::vector<WorkspaceRow> workspaces;
   std::error_code none;

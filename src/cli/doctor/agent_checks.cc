@@ -105,14 +105,14 @@ CheckResult check_user_profiles(const Context& context, const std::vector<profil
   return fine("profiles", relay::format("{} of your own in {}/profiles", own.size(), context.home.root));
 }
 
-/// Claude Code and Codex need hooks only when started without agent-relay, so missing hooks are no problem.
+/// Claude Code and Codex need hooks only when started without agent-relay, so missing hooks are not a problem.
 CheckResult check_hooks(const Context& context) {
   const auto environment = pty::inherited_environment();
   const auto program = self_path_on(context.environment("PATH").value_or(""));
   std::string installed;
   for (const auto agent : kAgentsWithHooks) {
     const auto name = std::string{name_of(agent)};
-    if (hooks::user_hooks_file(agent, environment).empty()) continue;  // without a home there are none
+    if (hooks::user_hooks_file(agent, environment).empty()) continue;  // none without $HOME
     const auto file = hooks::read_hooks_file(agent, environment);
     if (!file) return problem("hooks", file.error().message(), "correct the file: the hooks of agent-relay cannot run");
     const auto status = hooks::status_of(agent, *file, program.value_or(""), environment);

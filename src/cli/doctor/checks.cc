@@ -49,7 +49,7 @@ CheckResult check_config(const Context& context) {
                                                                               : "defaults; no config.toml");
 }
 
-/// Checks the home directory and the directory of the store.
+/// Checks the relay home and the directory of the store.
 CheckResult check_disk(const Context& context) {
   std::vector<std::string> paths = {context.home.root};
   if (const auto settings = config::load_settings(context.home, context.environment);
@@ -101,10 +101,9 @@ CheckResult check_sockets(const Context& context) {
   const auto& runtime = context.home.runtime;
   const bool needs_runtime = primary.size() > config::kMaxSocketPathBytes;
   if (needs_runtime && ::access(runtime.c_str(), F_OK) == 0 && !config::is_private_directory(runtime))
-    return problem("sockets", "the path of the home directory is too long for them, and " + runtime + " is not private",
+    return problem("sockets", "the path of the relay home is too long for them, and " + runtime + " is not private",
                    "remove it, set XDG_RUNTIME_DIR, or set AGENT_RELAY_HOME to a shorter path");
-  if (needs_runtime)
-    return fine("sockets", "the path of the home directory is too long for them; they are in " + runtime);
+  if (needs_runtime) return fine("sockets", "the path of the relay home is too long for them; they are in " + runtime);
   return fine("sockets", config::socket_to_connect(context.project.socket));
 }
 

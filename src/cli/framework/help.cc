@@ -52,6 +52,12 @@ std::string sentence(std::string_view summary) {
   return text + ".";
 }
 
+std::string usage_of(const Command& command) {
+  const bool hints_argument =
+      std::ranges::find(command.arguments, command.hint, &Argument::name) != command.arguments.end();
+  return hints_argument ? relay::format("{} {}", command.usage, command.hint) : std::string{command.usage};
+}
+
 std::vector<Line> lines_of(const Command& command) {
   std::vector<Line> lines;
   for (const auto& argument : command.arguments)
@@ -98,7 +104,7 @@ std::string overview(std::size_t columns) {
 }
 
 std::string help_of(const Command& command, std::size_t columns) {
-  auto text = relay::format("usage: agent-relay {}{}\n\n{}\n", command.usage,
+  auto text = relay::format("usage: agent-relay {}{}\n\n{}\n", usage_of(command),
                             std::ranges::all_of(command.options, &Option::hidden) ? "" : " [options]",
                             sentence(command.summary));
   if (!command.details.empty())
@@ -124,7 +130,7 @@ std::string manual_markdown() {
       if (command->group != group) continue;
       text += relay::format("\n### {}\n\n{}", command->name, sentence(command->summary));
       if (!command->details.empty()) text += relay::format("\n\n{}", command->details);
-      text += relay::format("\n\n```text\nagent-relay {}\n```\n", command->usage);
+      text += relay::format("\n\n```text\nagent-relay {}\n```\n", usage_of(*command));
       const auto lines = lines_of(*command);
       if (!lines.empty()) text += "\n| | |\n|---|---|\n";
       for (const auto& line : lines) text += relay::format("| `{}` | {} |\n", line.left, escape_cell(line.right));

@@ -26,8 +26,11 @@ std::string help_of(const Command& command, std::size_t columns = 0);
 /// docs/cli.md: the same, as a page.
 std::string manual_markdown();
 
-/// The parts of every form of help: a summary as a sentence; the arguments and options of a command, without hidden ones.
+/// The parts of every form of help: a summary as a sentence; the arguments and options of a command, without hidden
+/// ones.
 std::string sentence(std::string_view summary);
+/// The usage with the optional argument that the overview shows as a hint: `spawn NAME CLI [TASK]`.
+std::string usage_of(const Command& command);
 struct Line {
   std::string left, right;
 };

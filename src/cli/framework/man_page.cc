@@ -32,7 +32,7 @@ std::string item(std::string_view tag, std::string_view text) {
 }
 
 std::string section_of(const Command& command) {
-  auto text = relay::format(".TP\n.B agent\\-relay {}\n{}\n", roff(command.usage), roff(sentence(command.summary)));
+  auto text = relay::format(".TP\n.B agent\\-relay {}\n{}\n", roff(usage_of(command)), roff(sentence(command.summary)));
   if (!command.details.empty()) text += roff(command.details) + "\n";
   text += ".RS\n";
   for (const auto& line : lines_of(command)) text += item(line.left, line.right);

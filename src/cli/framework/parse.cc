@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/nearest.h"
 #include "cli/framework/completion_facts.h"
+#include "cli/framework/help.h"
 
 namespace relay::cli {
 namespace {
@@ -198,7 +199,7 @@ class CommandParser {
   }
 
   [[nodiscard]] Failure needs(const Argument& argument) const {
-    return fail(relay::format("{} needs {}; usage: agent-relay {}", command_.name, argument.name, command_.usage));
+    return fail(relay::format("{} needs {}; usage: agent-relay {}", command_.name, argument.name, usage_of(command_)));
   }
 
   /// CLI11 starts its message with the option name; the rest is about value types that are not used here.
@@ -236,7 +237,7 @@ class CommandParser {
       if (!after_dashes && word.size() > 1 && word.front() == '-') return unknown_option(command_, word);
       if (++count > command_.arguments.size() && !many)
         return fail(
-            relay::format("{} does not take \"{}\"; usage: agent-relay {}", command_.name, word, command_.usage));
+            relay::format("{} does not take \"{}\"; usage: agent-relay {}", command_.name, word, usage_of(command_)));
       run.invocation.add_argument(word);
     }
     if (count < required) return needs(command_.arguments[count]);

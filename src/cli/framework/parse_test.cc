@@ -77,6 +77,7 @@ TEST(Parse, UnknownOptionIsOneLineError) {
 TEST(Parse, MissingAndExtraArgumentsShowUsage) {
   EXPECT_EQ(error_of({"send"}), "send needs TO; usage: agent-relay send TO TEXT");
   EXPECT_EQ(error_of({"send", "Bob"}), "send needs TEXT; usage: agent-relay send TO TEXT");
+  EXPECT_EQ(error_of({"spawn", "Bob"}), "spawn needs CLI; usage: agent-relay spawn NAME CLI [TASK]");
   EXPECT_EQ(error_of({"status", "now"}), "status does not take \"now\"; usage: agent-relay status");
 }
 

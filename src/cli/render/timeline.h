@@ -1,12 +1,13 @@
 /// The delivery history of a message as text: a timeline for each recipient, and the outcome.
 ///
 ///   to Bob  d-7kq2m9xb  on-idle
-///     ●  14:03:07.120       +0 ms  queued      proof: stored
-///     ●  14:03:07.141      +21 ms  accepted    proof: accepted   via inbox
-///     │  4 s later
-///     ●  14:03:11.320      +4.2 s  delivered   proof: seen       via inbox
-///     │                            transcript 0199…
-///     ╰─ Bob's agent saw it 4.2 s after you sent it
+///     ●  14:03:07.389       +0 ms  queued      proof: stored
+///     ●  14:03:07.390       +1 ms  accepted    proof: accepted
+///     │  3 s later
+///     ●  14:03:10.981      +3.5 s  accepted    proof: written    via inbox
+///     ●  14:03:10.986      +3.5 s  delivered   proof: seen       via inbox
+///     │                            hook UserPromptSubmit
+///     ╰─ Bob's agent saw it 3.5 s after you sent it
 ///
 /// Pure: the input is a TRACE response, the output is text. Sanitizes everything from the wire.
 #pragma once

@@ -39,8 +39,9 @@ class Timeline : public ::testing::Test {
 constexpr auto kSeen =
     R"({"deliveryId":"d-7kq2m9xb","to":"Bob","state":"delivered","proof":"seen","mode":"on-idle","lane":1,
     "history":[{"at":1748779200000,"state":"queued","proof":"stored"},
-               {"at":1748779200021,"state":"accepted","proof":"accepted","via":"inbox"},
-               {"at":1748779204321,"state":"delivered","proof":"seen","via":"inbox","evidence":"transcript 0199"}]})";
+               {"at":1748779200021,"state":"accepted","proof":"accepted"},
+               {"at":1748779204316,"state":"accepted","proof":"written","via":"inbox"},
+               {"at":1748779204321,"state":"delivered","proof":"seen","via":"inbox","evidence":"hook UserPromptSubmit"}]})";
 
 TEST_F(Timeline, DrawsHistoryAndOutcome) {
   EXPECT_EQ(timeline(trace(kSeen), render_),
@@ -49,10 +50,11 @@ TEST_F(Timeline, DrawsHistoryAndOutcome) {
             "\n"
             "to Bob  d-7kq2m9xb  on-idle, urgent\n"
             "  ●  12:00:00.000       +0 ms  queued      proof: stored\n"
-            "  ●  12:00:00.021      +21 ms  accepted    proof: accepted   via inbox\n"
+            "  ●  12:00:00.021      +21 ms  accepted    proof: accepted\n"
             "  │  4 s later\n"
+            "  ●  12:00:04.316      +4.3 s  accepted    proof: written    via inbox\n"
             "  ●  12:00:04.321      +4.3 s  delivered   proof: seen       via inbox\n"
-            "  │                            transcript 0199\n"
+            "  │                            hook UserPromptSubmit\n"
             "  ╰─ Bob's agent saw it 4.3 s after you sent it\n");
 }
 
@@ -69,7 +71,7 @@ TEST_F(Timeline, WorksWithoutUnicodeAndColorsOnRequest) {
 TEST_F(Timeline, FitsTerminalWidth) {
   const auto long_reason = trace(R"({"deliveryId":"d-1","to":"Bob","state":"deferred","proof":"accepted","history":[
       {"at":1748779200000,"state":"deferred","proof":"accepted",
-       "reason":"the composer holds a draft, and the user typed a moment ago, so that nothing is written into it now"}]})");
+       "reason":"the composer holds a draft, and the user typed recently, so that nothing is written into it now"}]})");
   for (const std::size_t columns : {80U, 60U, 40U}) {
     render_.columns = columns;
     std::istringstream lines{timeline(long_reason, render_)};

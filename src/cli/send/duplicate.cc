@@ -161,7 +161,7 @@ bool apply_history(SendResult& result, WaitFor until, const json::object& delive
   for (auto& step : steps) {
     const bool ended = step.status == ReceiptStatus::Failed || step.status == ReceiptStatus::InDoubt;
     if (ended && &step != &steps.back()) continue;
-    settled = is_satisfied(result, until, std::move(step));
+    settled = record_step(result, until, std::move(step));
   }
   const auto state = string_member(delivery, "state"), proof = string_member(delivery, "proof");
   if (state == "queued") return false;  // requeued after the receipts before

@@ -23,8 +23,7 @@ struct Row {
 json::object delivery(const std::vector<Row>& rows) {
   json::array history;
   for (const auto& row : rows)
-    history.emplace_back(
-        json::object{{"at", 1}, {"state", row.state}, {"proof", row.proof}, {"reason", row.reason}});
+    history.emplace_back(json::object{{"at", 1}, {"state", row.state}, {"proof", row.proof}, {"reason", row.reason}});
   return {{"deliveryId", "d-1"},
           {"to", "Bob"},
           {"state", rows.back().state},
@@ -57,7 +56,7 @@ TEST(DuplicateTest, LateDeliveryCounts) {
 TEST(DuplicateTest, FinalStateHasReason) {
   EXPECT_EQ(result_for(WaitFor::Delivered, {kQueued, kExpired}), "its deadline passed");
   EXPECT_EQ(result_for(WaitFor::Accepted, {kQueued, kAccepted, kCancelled}), "not wanted")
-      << "also after it was accepted";
+      << "even after it was accepted";
   EXPECT_EQ(result_for(WaitFor::Answered, {kQueued, kWritten, kDoubt}), "pending") << "an answer may still come";
 }
 

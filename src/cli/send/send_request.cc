@@ -136,7 +136,7 @@ class SendCall {
 
   bool on_receipt(protocol::Receipt receipt) {
     if (receipt.message_id != wire_id_) return false;
-    const bool settled = is_satisfied(result_, request_.until, std::move(receipt));
+    const bool settled = record_step(result_, request_.until, std::move(receipt));
     on_progress_(result_);
     return settled;
   }
@@ -158,7 +158,7 @@ class SendCall {
 
 }  // namespace
 
-bool is_satisfied(SendResult& result, WaitFor until, protocol::Receipt step) {
+bool record_step(SendResult& result, WaitFor until, protocol::Receipt step) {
   result.steps.push_back(std::move(step));
   const auto& receipt = result.steps.back();
   switch (receipt.status) {

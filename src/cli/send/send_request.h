@@ -53,11 +53,11 @@ struct SendResult {
   std::string state = {};                        // of its newest delivery, when it is a duplicate
 };
 
-/// Adds a receipt to `result`. True when the wait is over.
-bool is_satisfied(SendResult& result, WaitFor until, protocol::Receipt step);
+/// Adds a receipt to `result`. Returns whether the wait is over.
+bool record_step(SendResult& result, WaitFor until, protocol::Receipt step);
 
-/// Calls `on_progress` with every update once the message is stored. An error means that the daemon did not respond; then
-/// the message may or may not be stored.
+/// Calls `on_progress` with every update once the message is stored. An error means that the daemon did not respond;
+/// then the message may or may not be stored.
 Result<SendResult> send(DaemonConnection& connection, SendRequest request,
                         const std::function<void(const SendResult&)>& on_progress);
 

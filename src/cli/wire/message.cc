@@ -35,7 +35,7 @@ std::string attachment_lines(const MessageRow& message, const Styler& paint) {
   return lines;
 }
 
-/// The name is no proof: an agent may have a name that looks like the user's.
+/// The name proves nothing: an agent may have a name that looks like the user's.
 constexpr std::string_view kUserMark = " (user)";
 
 std::size_t route_columns(const MessageRow& message) {
