@@ -47,11 +47,11 @@ class Agents {
   /// For a sender: no agent has this name, and which names are similar.
   [[nodiscard]] std::string unknown_reason(std::string_view name) const;
 
-  /// Does the name have an owner, connected or not?
+  /// True if the name has an owner, connected or not.
   [[nodiscard]] bool is_claimed(const AgentState& agent) const;
-  /// Does it receive broadcasts? Connected agents do, and those whose connection was lost a moment ago.
+  /// True if it receives broadcasts: it is connected, or its connection was lost a moment ago.
   [[nodiscard]] bool in_audience(const AgentState& agent) const;
-  /// Is there room for another name, beside `others` that are reserved?
+  /// True if there is room for another name beside `others` that are reserved.
   [[nodiscard]] bool has_room(std::size_t others) const;
 
   // The record. The caller saves it.
@@ -69,7 +69,7 @@ class Agents {
   // Counts of committed messages and of deliveries that became Delivered; the store counts the same.
   void count_sent(const AgentName& sender);
   void count_received(AgentState& agent);
-  /// Has a count changed since the last call?
+  /// True if a count has changed since the last call.
   bool take_counts_changed() { return std::exchange(counts_changed_, false); }
 
   [[nodiscard]] std::vector<RosterEntry> roster() const;

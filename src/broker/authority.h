@@ -22,7 +22,7 @@ bool is_same_agent(const ConnectionState& connection, std::string_view agent);
 std::optional<Rejection> check_member(const ConnectionState& connection, const AgentName& member);
 /// Pending messages are read by the user and by their recipient.
 std::optional<Rejection> check_reader(const ConnectionState& connection, const AgentName& recipient);
-/// Does a message from this connection under this name have the user's authority?
+/// True if a message from this connection under this name has the user's authority.
 bool sends_as_user(const ConnectionState& connection, std::string_view from);
 /// Whether the name is the user: the user's own name, a session of the user, or a name without a session under which
 /// the user sent last. The user never answers automatically, so the loop breaker does not count these messages.
@@ -44,7 +44,7 @@ class Authority {
   [[nodiscard]] std::optional<Rejection> check_name_use(const ConnectionState& connection, std::string_view name) const;
   [[nodiscard]] std::optional<Rejection> check_hello_name(const ConnectionState& connection,
                                                           const protocol::Hello& hello) const;
-  /// Does the task of a SPAWN have the user's authority? The command line sends the token when the user spawns under
+  /// True if the task of a SPAWN has the user's authority. The command line sends the token when the user spawns under
   /// their own name.
   [[nodiscard]] bool gives_task_as_user(const ConnectionState& connection, const protocol::SpawnRequest& spawn,
                                         std::string_view token) const;

@@ -22,7 +22,7 @@ bool is_no_answer(const protocol::SendView& view) {
   return protocol::is_silent(view) || view.kind == protocol::MessageKind::Thinking;
 }
 
-/// Is the agent working on an earlier message?
+/// True if the agent is working on an earlier message.
 bool is_working(const AgentState* agent) {
   return agent != nullptr && agent->connected() && agent->activity->state.state == "active";
 }

@@ -27,7 +27,7 @@ struct BrokerLimits {
   std::size_t max_queued_bytes = 1 << 20;  // written to a stream and not taken by the kernel; beyond, nothing is sent
   std::size_t max_page_rows = 512;         // deliveries held ready per recipient
   std::size_t max_page_bytes = 1 << 20;
-  double rate_per_second = 100'000;  // SENDs per sender; 0 is no limit
+  double rate_per_second = 100'000;  // SENDs per sender; 0 means no limit
   double rate_burst = 200'000;
   std::size_t max_agents = 100'000;                 // names that are unused longest are forgotten for new ones
   std::size_t max_description_bytes = 64ULL << 20;  // of the descriptions of all agents; likewise

@@ -33,7 +33,7 @@ class ChangesDuringRead {
   }
   [[nodiscard]] bool has(DeliveryChange change, Key delivery) const { return changes_.contains({change, delivery}); }
 
-  /// Is the delivery held? `row_is_held` is from the store, perhaps from before it was deferred or requeued.
+  /// True if the delivery is held. `row_is_held` is from the store, perhaps from before it was deferred or requeued.
   [[nodiscard]] bool is_held(Key delivery, bool row_is_held) const {
     const bool deferred = has(DeliveryChange::Deferred, delivery), requeued = has(DeliveryChange::Requeued, delivery);
     return deferred == requeued ? row_is_held : deferred;

@@ -66,7 +66,7 @@ void Control::start_own(Operation operation, const Result<std::vector<Worker>>& 
   start(std::move(operation));
 }
 
-/// Does the host of the record own the session of that name? Another process may own it.
+/// True if the host of the record owns the session of that name. Another process may own it.
 bool Control::has_session(const Worker& worker) {
   const AgentState* agent = agents_.find(worker.name);
   if (agent == nullptr) return true;

@@ -28,10 +28,10 @@ class Publisher {
         streams_{streams},
         expiry_{expiry} {}
 
-  /// Is there room for the numbers of the message's streams? Idle streams are forgotten for it.
+  /// Rejects a message whose streams have no room for their numbers. Idle streams are forgotten to make room.
   std::optional<Rejection> check_streams(const Topic& topic, const AgentName& from, protocol::Lane lane,
                                          const Audience& audience);
-  /// Is there a stream without a topic between the two, or room for one beside `others` that are reserved?
+  /// Rejects a stream without a topic between the two, unless it exists or there is room beside `others` reserved ones.
   [[nodiscard]] std::optional<Rejection> check_stream(const AgentName& from, const AgentName& to,
                                                       std::size_t others) const;
 

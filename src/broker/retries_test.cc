@@ -135,7 +135,7 @@ TEST_F(Deferral, ReturnsDeliveryUntilItsTime) {
   EXPECT_TRUE(delivered_ids(fixture, bob).empty());
   fixture.advance(1s);
   EXPECT_EQ(delivered_ids(fixture, bob), Strings{id});
-  EXPECT_EQ(trace_entry(fixture, "message-1").delivery.attempts, 0u) << "a deferral is no failure";
+  EXPECT_EQ(trace_entry(fixture, "message-1").delivery.attempts, 0u) << "a deferral is not a failure";
 }
 
 TEST_F(Deferral, WithoutTimeLeavesDeliveryWithSession) {

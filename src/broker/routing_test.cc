@@ -310,7 +310,7 @@ TEST(Broker, TopicsOfOneClientAreBoundedAndReused) {
   fixture.restart();
   alice = fixture.join_with_acks("Alice");
   bob = fixture.join_with_acks("Bob");
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(send(), "") << "also after a restart";
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(send(), "") << "even after a restart";
   sent = 11;  // the streams of these topics were forgotten
   for (int i = 0; i < 4; ++i) {
     ++sent;

@@ -36,7 +36,7 @@ void SpawnApprovals::on_spawn(ConnectionState& connection, const protocol::Envel
 }
 
 /// Otherwise it comes from the user or a program of the user. The origin names the agent that the process belongs to. A
-/// session that queues messages for an agent (`delivery.queue`) is a host's or an MCP server's, also where the agent
+/// session that queues messages for an agent (`delivery.queue`) is a host's or an MCP server's, even if the agent
 /// was started without agent-relay.
 bool SpawnApprovals::is_spawn_by_agent(const ConnectionState& connection) {
   if (!connection.peer->origin.is_user()) return true;

@@ -4,7 +4,7 @@
 ///   least recently used first: those with all numbers acknowledged, and those towards a recipient without pending
 ///   deliveries. No delivery refers to them, and a resumed session needs none of their deliveries again. The highest
 ///   number of the forgotten streams of a pair and lane remains as a mark, and new streams of that pair start after it.
-/// Invariants: a number of a stream is assigned once, also across forgetting; a stream with an unsaved change or
+/// Invariants: a number of a stream is assigned once, even after the stream was forgotten; a stream with an unsaved change or
 ///   without a topic is not forgotten.
 /// Threading: the broker's.
 #pragma once
@@ -35,7 +35,7 @@ class Streams {
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] bool contains(const Topic& topic, const AgentName& from, const AgentName& to, Lane lane) const;
 
-  /// Has this recipient no pending deliveries?
+  /// True if this recipient has no pending deliveries.
   using Idle = std::function<bool(const AgentName& to)>;
   /// Forgets idle streams of the sender until there is room for `streams` more with a topic; false when there is none.
   bool make_room(const AgentName& from, std::size_t streams, const Idle& idle);

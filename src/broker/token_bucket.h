@@ -10,7 +10,7 @@ namespace relay::broker {
 class TokenBucket {
  public:
   TokenBucket() = default;
-  /// A rate of 0 is no limit.
+  /// A rate of 0 means no limit.
   TokenBucket(double per_second, double burst) : per_second_{per_second}, burst_{burst}, tokens_{burst} {}
 
   /// Takes a token if there is one.

@@ -15,14 +15,16 @@ namespace relay::records {
 /// Commits are numbered in the order in which they were requested.
 using CommitTicket = Named<std::uint64_t, struct TicketTag>;
 
+/// Also an event.
 struct AddMessage {
   Message message;
-};  // also an event
+};
+/// Also writes the first history entry, which is an event.
 struct AddDelivery {
   Delivery delivery;
   std::string reason = {};
   WallMs at = 0;  // 0: the time of its message
-};  // also writes the first history entry, which is an event
+};
 /// Also writes a history entry, which is an event. Unknown keys and illegal transitions (below) are ignored.
 struct ChangeDelivery {
   Key key;
@@ -60,25 +62,29 @@ struct RequeueDelivery {
   WallMs at = 0;
   std::string reason = {};
 };
+/// `last` only grows.
 struct SetStream {
   Stream stream;
-};  // `last` only grows
+};
 /// Removes the row of an idle stream, unless its `last` has grown since, and keeps that number as a mark of its pair
 /// and lane: later streams of the pair continue after it, so no number is assigned twice.
 struct ForgetStream {
   Stream stream;
 };
+/// Inserts or replaces by name.
 struct PutAgent {
   Agent agent;
-};  // insert or replace by name
+};
+/// Its pending deliveries become Cancelled.
 struct RemoveAgent {
   AgentName name;
   bool with_messages = false;
   WallMs at = 0;
-};  // its pending deliveries become Cancelled
+};
+/// Inserts or replaces by id.
 struct PutSession {
   Session session;
-};  // insert or replace by id
+};
 struct JoinChannel {
   Membership membership;
 };
@@ -88,17 +94,19 @@ struct LeaveChannel {
 struct SetOutboxMark {
   OutboxMark mark;
 };
+/// Inserts or replaces by id.
 struct PutProposal {
   Proposal proposal;
-};  // insert or replace by id
+};
 
-/// An event that is not a change of its own.
+/// An event without another change.
 struct AddEvent {
   EventRow event;
 };
+/// Inserts or replaces by session and request.
 struct PutUsage {
   UsageRow usage;
-};  // insert or replace by session and request
+};
 /// Adds to the totals of a session.
 struct AddSessionStats {
   SessionId session;

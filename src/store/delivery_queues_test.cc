@@ -423,13 +423,13 @@ TEST_P(MessageStoreSuite, ListsDeadLettersNewestFirst) {
   query.to = "Nobody";
   EXPECT_EQ(dead(query), Keys{});
   query.deliveries = {Key{12}};
-  const auto one = store_->dead(query);
+  const auto one = store_->deliveries(query);
   ASSERT_TRUE(one);
   ASSERT_EQ(one->size(), 1u) << "selected by key, whatever its state";
   EXPECT_EQ(one->at(0).delivery.state, Delivered);
   query.deliveries = {Key{99}};
   EXPECT_EQ(dead(query), Keys{});
-  const auto newest = store_->dead({}).value().front();
+  const auto newest = store_->deliveries({}).value().front();
   EXPECT_EQ(newest.message.key, Key{15});
   EXPECT_EQ(newest.message.payload, message(15, "Bob", "Dave", "to dave").payload);
   EXPECT_EQ(newest.delivery.attempts, 8u);
@@ -477,7 +477,7 @@ TEST_P(MessageStoreSuite, ReadsImplicitFirstEntry) {
   commit(to_bob(1));
   DeliveryQuery query;
   query.deliveries = {Key{2}};
-  const auto one = store_->dead(query).value().at(0);
+  const auto one = store_->deliveries(query).value().at(0);
   EXPECT_EQ(one.last.state, DeliveryState::Queued);
   EXPECT_EQ(one.last.at, kStart + 1);
 }

@@ -62,7 +62,7 @@ class MessageReader {
   virtual Result<records::Trace> trace(const std::string& id_or_prefix) = 0;
   virtual Result<records::StoreStats> stats() = 0;
   virtual Result<records::HeldPage> held(const records::HeldRequest& request) = 0;
-  virtual Result<std::vector<records::DeliveryRow>> dead(const records::DeliveryQuery& query) = 0;
+  virtual Result<std::vector<records::DeliveryRow>> deliveries(const records::DeliveryQuery& query) = 0;
   virtual Result<records::EventPage> events(const records::EventQuery& query) = 0;
   virtual Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) = 0;
   virtual Result<records::SessionRow> session(const SessionId& id) = 0;

@@ -72,7 +72,7 @@ class MessageStoreSuite : public testing::TestWithParam<StoreKind> {
 
   std::vector<std::int64_t> dead(const records::DeliveryQuery& query) {
     std::vector<std::int64_t> keys;
-    const auto rows = store_->dead(query);
+    const auto rows = store_->deliveries(query);
     EXPECT_TRUE(rows) << rows.error().message();
     for (const auto& row : *rows) keys.push_back(row.delivery.key.value());
     return keys;

@@ -68,7 +68,7 @@ std::string describe_all(MessageStore& store) {
     for (const auto& item : page.items) text += "held " + describe(item.delivery) + '\n';
     DeliveryQuery dead;
     dead.to = name;
-    const auto dead_rows = store.dead(dead).value();
+    const auto dead_rows = store.deliveries(dead).value();
     for (const auto& row : dead_rows) text += "dead " + describe(row.delivery) + ' ' + describe(row.last) + '\n';
     const auto unread = store.messages(QueryBuilder{}.delivered_to(name).unread_only()).value();
     for (const auto& row : unread) text += format("unread m{} {}\n", row.message.key.value(), name_of(row.state));

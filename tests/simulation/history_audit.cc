@@ -37,7 +37,7 @@ bool HistoryChecker::ended_in(store::MessageStore& store, std::uint64_t number, 
     if (delivery.number != number || delivery.to != to) continue;
     records::DeliveryQuery query;
     query.deliveries = {Key{key}};
-    const auto row = store.dead(query);
+    const auto row = store.deliveries(query);
     if (!row || row->empty()) continue;
     const auto state = row->front().delivery.state;
     if (records::is_final(state) && state != DeliveryState::Delivered) return true;

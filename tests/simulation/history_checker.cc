@@ -440,14 +440,14 @@ bool HistoryChecker::is_commit_stored(store::MessageStore& store, Key newest) co
   if (damaged_ && delivery != Key{}) {  // keys continue above the lost ones
     records::DeliveryQuery query;
     query.deliveries = {delivery};
-    const auto row = store.dead(query);
+    const auto row = store.deliveries(query);
     return row && !row->empty();
   }
   if (made != Key{}) return newest >= made;
   if (last == nullptr && expired == Key{}) return true;  // nothing in the model
   records::DeliveryQuery query;
   query.deliveries = {last != nullptr ? last->key : expired};
-  const auto pending = store.dead(query);
+  const auto pending = store.deliveries(query);
   if (!pending || pending->empty()) return false;
   if (last == nullptr) return records::is_final(pending->front().delivery.state);
   const auto& line = pending->front().last;
@@ -521,7 +521,7 @@ void HistoryChecker::reconcile(store::MessageStore& store, const PendingRows& pe
     close(key);
     records::DeliveryQuery query;
     query.deliveries = {Key{key}};
-    const auto row = store.dead(query);
+    const auto row = store.deliveries(query);
     const bool is_final = row && !row->empty() && records::is_final(row->front().delivery.state);
     const Row* const known = model_.find(Key{key});
     if (is_final || number == 0 || (known != nullptr && known->redelivered)) continue;

@@ -73,8 +73,8 @@ class ObservedStore final : public store::MessageStore {
   Result<records::Trace> trace(const std::string& id) override { return real_->trace(id); }
   Result<records::StoreStats> stats() override { return real_->stats(); }
   Result<records::HeldPage> held(const records::HeldRequest& request) override { return real_->held(request); }
-  Result<std::vector<records::DeliveryRow>> dead(const records::DeliveryQuery& query) override {
-    return real_->dead(query);
+  Result<std::vector<records::DeliveryRow>> deliveries(const records::DeliveryQuery& query) override {
+    return real_->deliveries(query);
   }
   Result<records::EventPage> events(const records::EventQuery& query) override { return real_->events(query); }
   Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override {

@@ -65,7 +65,7 @@ class Journal {
   Result<void> sync();
   /// Marks the appended records safe without a sync (durability `process`). On failure it rolls them back.
   Result<void> mark_safe();
-  /// Removes the records appended since the last safe one, also for a reader after a crash.
+  /// Removes the records appended since the last safe one, so that a reader after a crash does not find them.
   void roll_back();
   /// Erases the bytes of rolled-back records. Until it succeeds nothing is appended and no direct commit may run.
   Result<void> erase_rolled_back();

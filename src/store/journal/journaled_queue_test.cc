@@ -277,7 +277,7 @@ TEST_F(JournaledQueue, ChangeRefusedAtTheStartIsKeptAndCounted) {
   ASSERT_TRUE((*store)->commit());
   DeliveryQuery query;
   query.deliveries = {Key{6}};
-  const auto rows = (*store)->dead(query).value();
+  const auto rows = (*store)->deliveries(query).value();
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows.front().delivery.state, DeliveryState::Delivered);
   EXPECT_EQ((*store)->refused(), 2u);

@@ -224,7 +224,7 @@ Result<HeldPage> MemoryStore::held(const HeldRequest& request) {
   return page;
 }
 
-Result<std::vector<DeliveryRow>> MemoryStore::dead(const DeliveryQuery& query) {
+Result<std::vector<DeliveryRow>> MemoryStore::deliveries(const DeliveryQuery& query) {
   std::vector<DeliveryRow> rows;
   std::size_t bytes = 0;
   const auto take = [&](std::int64_t key) {

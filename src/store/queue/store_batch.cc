@@ -82,7 +82,7 @@ bool has_same_row(MessageStore& store, const Change& change) {
   if (add == nullptr) return false;
   DeliveryQuery query;
   query.deliveries = {add->delivery.key};
-  const auto found = store.dead(query);
+  const auto found = store.deliveries(query);
   return found && !found->empty() && found->front().delivery.message == add->delivery.message;
 }
 
@@ -217,7 +217,7 @@ Result<QueryResult> run_query(MessageReader& reader, const Query& query) {
   if (const auto* messages = std::get_if<MessageQuery>(&query)) return RELAY_TRY(reader.messages(*messages));
   if (const auto* trace = std::get_if<records::TraceQuery>(&query)) return RELAY_TRY(reader.trace(trace->id));
   if (const auto* held = std::get_if<HeldRequest>(&query)) return RELAY_TRY(reader.held(*held));
-  if (const auto* dead = std::get_if<DeliveryQuery>(&query)) return RELAY_TRY(reader.dead(*dead));
+  if (const auto* dead = std::get_if<DeliveryQuery>(&query)) return RELAY_TRY(reader.deliveries(*dead));
   if (const auto* events = std::get_if<EventQuery>(&query)) return RELAY_TRY(reader.events(*events));
   if (const auto* usage = std::get_if<UsageQuery>(&query)) return RELAY_TRY(reader.usage(*usage));
   if (const auto* session = std::get_if<records::SessionQuery>(&query)) return RELAY_TRY(reader.session(session->id));

@@ -69,7 +69,7 @@ class SqliteReader final : public MessageReader {
   Result<records::HeldPage> held(const records::HeldRequest& request) override {
     return select_held(*connection_, request);
   }
-  Result<std::vector<records::DeliveryRow>> dead(const records::DeliveryQuery& query) override {
+  Result<std::vector<records::DeliveryRow>> deliveries(const records::DeliveryQuery& query) override {
     return select_deliveries(*connection_, query);
   }
   Result<records::EventPage> events(const records::EventQuery& query) override {

@@ -379,7 +379,7 @@ Result<HeldPage> SqliteStore::held(const HeldRequest& request) {
   return select_held(*RELAY_TRY(parts_->flushed_connection()), request);
 }
 
-Result<std::vector<DeliveryRow>> SqliteStore::dead(const DeliveryQuery& query) {
+Result<std::vector<DeliveryRow>> SqliteStore::deliveries(const DeliveryQuery& query) {
   return select_deliveries(*RELAY_TRY(parts_->flushed_connection()), query);
 }
 

@@ -92,7 +92,7 @@ class SqliteStore final : public MessageStore {
   Result<records::Trace> trace(const std::string& id_or_prefix) override;
   Result<records::StoreStats> stats() override;
   Result<records::HeldPage> held(const records::HeldRequest& request) override;
-  Result<std::vector<records::DeliveryRow>> dead(const records::DeliveryQuery& query) override;
+  Result<std::vector<records::DeliveryRow>> deliveries(const records::DeliveryQuery& query) override;
   Result<records::EventPage> events(const records::EventQuery& query) override;
   Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override;
   Result<records::SessionRow> session(const SessionId& id) override;

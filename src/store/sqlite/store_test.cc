@@ -311,7 +311,7 @@ TEST_F(SqliteFile, MigratesVersionTwo) {
   const auto carol = store->backlog(backlog_of("Bob", 0, "Carol"));
   ASSERT_EQ(carol->items.size(), 1u) << "numbered in the only stream, whatever its mode";
   EXPECT_EQ(carol->items[0].delivery.lane, protocol::Lane{});
-  const auto dead = store->dead({});
+  const auto dead = store->deliveries({});
   ASSERT_EQ(dead->size(), 1u);
   EXPECT_EQ(dead->at(0).delivery.key, Key{8});
   EXPECT_EQ(dead->at(0).last.reason, "no room");
@@ -517,7 +517,7 @@ TEST_F(SqliteFile, MigrationFromVersionSevenKeepsEveryRow) {
   EXPECT_EQ(held_rows[0].delivery.shadow_of, "Carol");
   EXPECT_EQ(held_rows[0].delivery.attempts, 2u);
   EXPECT_EQ(held_rows[1].delivery.hold, Hold::Policy);
-  EXPECT_EQ(store->dead({})->at(0).last.reason, "no room");
+  EXPECT_EQ(store->deliveries({})->at(0).last.reason, "no room");
   EXPECT_EQ(store->stats()->dead, 1u);
   EXPECT_EQ(store->messages(QueryBuilder{}.limit(10))->size(), 5u);
   EXPECT_EQ(store->messages(QueryBuilder{}.search("lane"))->size(), 1u);

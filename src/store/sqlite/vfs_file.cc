@@ -56,7 +56,7 @@ VfsFile::~VfsFile() = default;
 
 Result<std::unique_ptr<VfsFile>> VfsFile::open(const std::string& path, const std::string& vfs, Mode mode) {
   auto* system = file_system(vfs);
-  if (system == nullptr) return fail(Errc::Failed, format("there is no file system {}", vfs));
+  if (system == nullptr) return fail(Errc::Failed, format("no file system is named {}", vfs));
   auto handle = std::make_unique<Handle>(path, *system);
   // Opened as a log of a database, so that its directory is synced when the file is new.
   const int flags = mode == Mode::Read ? SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB

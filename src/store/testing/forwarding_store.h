@@ -36,8 +36,8 @@ class ForwardingStore : public MessageStore {
   Result<records::Trace> trace(const std::string& id_or_prefix) override { return target().trace(id_or_prefix); }
   Result<records::StoreStats> stats() override { return target().stats(); }
   Result<records::HeldPage> held(const records::HeldRequest& request) override { return target().held(request); }
-  Result<std::vector<records::DeliveryRow>> dead(const records::DeliveryQuery& query) override {
-    return target().dead(query);
+  Result<std::vector<records::DeliveryRow>> deliveries(const records::DeliveryQuery& query) override {
+    return target().deliveries(query);
   }
   Result<records::EventPage> events(const records::EventQuery& query) override { return target().events(query); }
   Result<std::vector<records::UsageSum>> usage(const records::UsageQuery& query) override {
