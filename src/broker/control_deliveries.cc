@@ -168,7 +168,7 @@ std::optional<Rejection> Control::cancel(const Operation& operation, records::De
                                {delivery, std::make_shared<const records::Message>(std::move(row.message))});
     return std::nullopt;
   }
-  end_pending(to, row, DeliveryState::Cancelled, {.key = delivery.key, .reason = reason});
+  end_pending(to, row, records::state_on_cancel(delivery.proof), {.key = delivery.key, .reason = reason});
   deliveries_.deliver_pending(to);
   return std::nullopt;
 }

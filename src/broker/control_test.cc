@@ -127,6 +127,17 @@ TEST_F(ControlRequests, DeliveryOfPublishedClientCannotBeCancelled) {
             format("{} is with a session that cannot return it: it is queued", id));
 }
 
+TEST_F(ControlRequests, CancelOfWrittenDeliveryOfLostSessionLeavesItInDoubt) {
+  const auto bob = join_host(fixture);
+  fixture.send(alice, "message-1", "Bob", "written");
+  const auto id = delivered_ids(fixture, bob).at(0);
+  fixture.send_receipt(bob, id, R"("status":"accepted","proof":"written")");
+  fixture.disconnect(bob);
+  EXPECT_EQ(integer_field(fixture.control(user, on_delivery("cancel", id)), "count"), 1);
+  EXPECT_EQ(state("message-1"), DeliveryState::InDoubt) << "the agent may have it";
+  EXPECT_EQ(last_reason("message-1"), "cancelled by the user");
+}
+
 TEST_F(ControlRequests, CancelEndsPendingDelivery) {
   auto bob = join_host(fixture);
   fixture.send(alice, "message-2", "Bob", "deferred");

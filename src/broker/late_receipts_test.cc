@@ -58,6 +58,15 @@ TEST_F(LateReceipts, SessionMayReportExpiry) {
   EXPECT_EQ(receipts(fixture, alice), Strings{"failed EXPIRED"});
 }
 
+TEST_F(LateReceipts, SessionMayReportExpiryOfDeliveryInDoubt) {
+  const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
+  fixture.send_receipt(bob, id, R"("status":"accepted","proof":"written")");
+  fixture.advance(2s);
+  EXPECT_EQ(state("message-1"), DeliveryState::InDoubt);
+  fixture.send_receipt(bob, id, R"("status":"failed","code":"EXPIRED","reason":"it was erased and its ttl ran out")");
+  EXPECT_EQ(state("message-1"), DeliveryState::Expired) << "the session knows that it did not arrive";
+}
+
 TEST_F(LateReceipts, DeliveryCancelledWhileOfflineIsCancelledAtSessionOnResume) {
   const auto unsettled = send("message-1"), cancelled = send("message-2"), delivered = send("message-3");
   for (const auto& id : {unsettled, cancelled, delivered}) fixture.send_receipt(bob, id, R"("status":"accepted")");

@@ -42,13 +42,13 @@ struct ChangeDelivery {
 };
 /// Whether a change may give the delivery this state and proof. A delivered one only gains proof. One that ended without
 /// its session (expired, cancelled, in doubt) still accepts the session's late receipt: delivered, in doubt or, unless
-/// it was cancelled, failed. Every other final one, and one that expired or is in doubt, may be cancelled (redelivered).
+/// it was cancelled, failed or expired. Every other final one, and one that expired or is in doubt, may be cancelled (redelivered).
 constexpr bool is_legal_transition(DeliveryState state, Proof proof, DeliveryState to, Proof with) {
   using enum DeliveryState;
   if (!is_final(state)) return true;
   if (state == Delivered) return to == Delivered && with > proof;
   if (state == Cancelled) return to == Delivered || to == InDoubt;
-  if (state == Expired || state == InDoubt) return is_final(to) && to != state && to != Expired;
+  if (state == Expired || state == InDoubt) return is_final(to) && to != state;
   return to == Cancelled;
 }
 

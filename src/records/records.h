@@ -62,6 +62,11 @@ constexpr DeliveryState state_on_expiry(Proof proof) {
   return proof >= Proof::Written ? DeliveryState::InDoubt : DeliveryState::Expired;
 }
 
+/// The state after a cancellation without its session: after Written the agent may have it.
+constexpr DeliveryState state_on_cancel(Proof proof) {
+  return proof >= Proof::Written ? DeliveryState::InDoubt : DeliveryState::Cancelled;
+}
+
 /// The frame that carries a delivery, and the data that is spliced into it.
 enum class FrameKind : std::uint8_t { Deliver, ChannelMessage, ShadowIncoming, ShadowOutgoing, ShadowTrigger };
 

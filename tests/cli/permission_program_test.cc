@@ -132,8 +132,7 @@ TEST_F(Permissions, PresetApprovesAndIsNamed) {
   ASSERT_TRUE(until([&] { return count("Bob", "replied") == 2; }));
   EXPECT_EQ(count("Bob", "ran"), 2U);
   const auto log = file_contents(box.home() + "/daemon.log");
-  const auto notice =
-      "Bob is approved without the user, for the first time in this session: " + rule + "\n";
+  const auto notice = "Bob is approved without the user, for the first time in this session: " + rule + "\n";
   ASSERT_NE(log.find(notice), std::string::npos) << log;
   EXPECT_EQ(log.find(notice), log.rfind(notice)) << "only the first approval is logged";
 }

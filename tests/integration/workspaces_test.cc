@@ -122,7 +122,8 @@ TEST(Workspaces, ControlSocketRejectsOtherFramesWithAReason) {
   ASSERT_EQ(daemon.start(), "ready\n") << daemon.log();
   RawClient control{daemon.control_socket()};
   control.send_frame(envelope("HELLO", "h-1", R"({"agent":"Alice"})"));
-  EXPECT_NE(payload_string(control.receive_type("ERROR"), "message").find("daemon's own socket"), std::string::npos);
+  EXPECT_NE(payload_string(control.receive_type("ERROR"), "message").find("daemon's control socket"),
+            std::string::npos);
   EXPECT_EQ(bool_member(request(control, "WORKSPACE_LIST"), "ok"), true);
   control.send_frame("[]");
   EXPECT_FALSE(payload_string(control.receive_type("ERROR"), "message").empty());

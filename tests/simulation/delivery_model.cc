@@ -32,7 +32,7 @@ constexpr std::array<Steps, 9> kLegal{{
     {S::Delivered, {S::Delivered}, 1},
     {S::Failed, {S::Cancelled}, 1},
     {S::Expired, {S::Cancelled, S::Delivered, S::Failed, S::InDoubt, S::Dead}, 5},
-    {S::InDoubt, {S::Cancelled, S::Delivered, S::Failed, S::Dead}, 4},
+    {S::InDoubt, {S::Cancelled, S::Delivered, S::Failed, S::Expired, S::Dead}, 5},
     {S::Dead, {S::Cancelled}, 1},
     {S::Cancelled, {S::Delivered, S::InDoubt}, 2},
 }};

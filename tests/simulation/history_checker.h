@@ -79,6 +79,7 @@ class HistoryChecker final : public StoreObserver {
   void on_injected(const std::string& client, const client::DeliveryRef& ref);
   /// A session is about to report this about a delivery.
   void on_report(const client::DeliveryRef& ref, const protocol::Receipt& receipt);
+  void on_unpause_request(const std::string& agent) { pauses_[agent].unpause_requested = true; }
   void on_cancel_request(const std::string& delivery) { cancel_requests_.insert(delivery); }
   void on_session_report(const std::string& client, SessionReport report, std::string& number);
   /// A client lost its connection or died with these deliveries unsettled.
@@ -129,7 +130,7 @@ class HistoryChecker final : public StoreObserver {
   static std::string body_of(std::uint64_t number, std::size_t filler = 0);
   /// The whole body of a message that was sent; empty for another number.
   [[nodiscard]] std::string sent_body(std::uint64_t number) const;
-  /// The agent was paused when the message to it was stored, and has been since.
+  /// The agent was paused when the message to it was stored, and no unpause was requested since.
   [[nodiscard]] bool is_paused_since_stored(std::uint64_t number, const std::string& agent) const;
 
  private:
@@ -186,7 +187,8 @@ class HistoryChecker final : public StoreObserver {
   std::map<std::int64_t, WallMs> sent_at_;  // by message key
   struct Pause {
     bool paused = false;
-    std::uint64_t count = 0;  // of changes
+    bool unpause_requested = false;  // which may take effect before it is durable
+    std::uint64_t count = 0;         // of changes
   };
   std::map<std::string, Pause> pauses_;                                       // by agent
   std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> paused_at_;  // by number, agent: the pause it met

@@ -193,15 +193,16 @@ void HostSimulation::check_deliveries() {
     const auto state = row.delivery.state;
     const auto name = std::string{records::name_of(state)};
     const bool taken = (*host)->has_taken(row.number);
-    const bool fetched = row.history.back().reason == kFetched && (*host)->has_lost_fetch();
+    const bool fetched = row.history.back().reason == kFetched && (*host)->has_read(row.number);
     if (state == DeliveryState::Delivered && !taken && !fetched)
       checker_.violate(format("m{} is recorded as delivered, and {} never had it", row.number, (*host)->name()));
+    // A host that died may have written one that then expired or was cancelled.
+    const bool ended_meanwhile = state == DeliveryState::Expired || state == DeliveryState::Cancelled;
     const bool counts_as_not_taken = state == DeliveryState::Failed || state == DeliveryState::Dead ||
-                                     state == DeliveryState::Cancelled ||
-                                     (state == DeliveryState::Expired && (*host)->counts().deaths == 0);
+                                     (ended_meanwhile && (*host)->counts().deaths == 0);
     if (taken && counts_as_not_taken)
       checker_.violate(format("m{} is recorded as {}, and {} had it", row.number, name, (*host)->name()));
-    if (state == DeliveryState::InDoubt && (*host)->is_undisturbed())
+    if (state == DeliveryState::InDoubt && !row.expired && (*host)->is_undisturbed())
       checker_.violate(format("m{} is in doubt, and nothing disturbed {}", row.number, (*host)->name()));
   }
 }

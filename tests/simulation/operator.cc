@@ -75,7 +75,10 @@ void Operator::pause(const std::string& agent) {
   request(format(R"({{"action":"pause","agent":"{}","reason":"lunch"}})", agent));
 }
 
-void Operator::unpause(const std::string& agent) { request(format(R"({{"action":"unpause","agent":"{}"}})", agent)); }
+void Operator::unpause(const std::string& agent) {
+  checker_.on_unpause_request(agent);
+  request(format(R"({{"action":"unpause","agent":"{}"}})", agent));
+}
 
 void Operator::cancel() {
   const auto id = checker_.some_delivery(random_.next(), false);

@@ -80,7 +80,8 @@ class SimHost {
   [[nodiscard]] SimHostCounts counts() const;
   /// Was that message in a prompt?
   [[nodiscard]] bool has_taken(std::uint64_t number) const { return taken_.contains(number); }
-  [[nodiscard]] bool has_lost_fetch() const { return clients_.has_lost_fetch(); }
+  /// Its agent's MCP server returned that message.
+  [[nodiscard]] bool has_read(std::uint64_t number) const { return clients_.has_read(number); }
   /// Nothing but the host's own doing can have left a doubt.
   [[nodiscard]] bool is_undisturbed() const;
   [[nodiscard]] std::string describe() const;

@@ -86,21 +86,39 @@ bool SimHostClients::explains(const host::testing::AgentKey& key, const host::te
 
 void SimHostClients::fetch() {
   const auto limit = 1 + random_.below(4);
-  call(format(R"({{"method":"fetch","take":true,"limit":{}}})", limit), [this](const Result<json::object>& response) {
-    if (!response) {
-      has_lost_fetch_ = true;
-      return;
-    }
+  call(format(R"({{"method":"fetch","take":false,"limit":{}}})", limit), [this](const Result<json::object>& response) {
+    if (!response) return;
     const auto* messages = array_member(*response, "messages");
     if (messages == nullptr) return violate("a response to fetch has no messages");
-    for (const auto& message : *messages) {
-      const auto body = string_member(message.as_object(), "body").value_or("");
-      const auto sent = number_of(body);
-      if (sent == 0) continue;
-      ++fetched_;
-      on_fetched_(sent, body);
-    }
+    if (!messages->empty()) take(*messages);
   });
+}
+
+void SimHostClients::take(const json::array& messages) {
+  std::map<std::string, std::uint64_t> numbers;
+  json::array ids;
+  for (const auto& message : messages) {
+    const auto id = string_member(message.as_object(), "id").value_or("");
+    const auto body = string_member(message.as_object(), "body").value_or("");
+    const auto number = number_of(body);
+    if (number == 0) continue;
+    if (body != checker_.sent_body(number)) violate(format("m{} is fetched with another body", number));
+    read_.insert(number);
+    numbers[id] = number;
+    ids.emplace_back(id);
+  }
+  if (ids.empty()) return;  // without ids, any would be taken
+  call(format(R"({{"method":"fetch","take":true,"ids":{}}})", json::serialize(ids)),
+       [this, numbers = std::move(numbers)](const Result<json::object>& response) {
+         const auto* taken = response ? array_member(*response, "messages") : nullptr;
+         if (taken == nullptr) return;
+         for (const auto& message : *taken) {
+           const auto found = numbers.find(string_member(message.as_object(), "id").value_or(""));
+           if (found == numbers.end()) return violate("a message is taken that was not requested");
+           ++fetched_;
+           on_fetched_(found->second);
+         }
+       });
 }
 
 void SimHostClients::send_input() {

@@ -2,13 +2,14 @@
 ///
 /// Each request is the product's own HostCall. Checked: keys go into a dialog only while an answer to its prompt is
 /// requested, Enter once and on the requested choice; an answer that succeeded closed its dialog with that choice, unless
-/// the user pressed keys meanwhile; a fetched message has its whole body.
+/// the user pressed keys meanwhile; a message that is read has its whole body.
 /// Ownership: borrows everything it is made with, which outlives it. Threading: one thread.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ namespace relay::simulation {
 
 class SimHostClients {
  public:
-  /// The agent took that message by `fetch`.
-  using OnFetched = std::function<void(std::uint64_t number, const std::string& body)>;
+  /// The agent took that message by `fetch`, which it had read before.
+  using OnFetched = std::function<void(std::uint64_t number)>;
 
   SimHostClients(VirtualLoop& loop, net::Network& network, Random& random, Trace& trace, HistoryChecker& checker,
                  std::string agent, std::string socket, OnFetched on_fetched)
@@ -37,6 +38,7 @@ class SimHostClients {
 
   /// Answers a prompt that the host lists, if there is one.
   void answer_prompt();
+  /// As the MCP server does it: reads messages, passes them to the agent, then takes them.
   void fetch();
   void send_input();
 
@@ -49,8 +51,7 @@ class SimHostClients {
 
   [[nodiscard]] std::uint64_t answered() const { return answered_; }
   [[nodiscard]] std::uint64_t fetched() const { return fetched_; }
-  /// A response to a fetch was lost; the host counts its messages as delivered.
-  [[nodiscard]] bool has_lost_fetch() const { return has_lost_fetch_; }
+  [[nodiscard]] bool has_read(std::uint64_t number) const { return read_.contains(number); }
 
  private:
   struct Answer {
@@ -63,6 +64,7 @@ class SimHostClients {
   using Done = std::function<void(const Result<json::object>& response)>;
 
   void call(std::string body, Done done);
+  void take(const json::array& messages);
   void request_answer(const json::object& prompt);
   void on_answered(std::uint64_t number, const Result<json::object>& response);
   void violate(const std::string& what);
@@ -80,7 +82,7 @@ class SimHostClients {
   std::map<std::string, bool> closed_;  // by command: approved
   std::uint64_t last_call_ = 0;
   std::uint64_t user_keys_ = 0, answered_ = 0, fetched_ = 0;
-  bool has_lost_fetch_ = false;
+  std::set<std::uint64_t> read_;  // messages
 };
 
 }  // namespace relay::simulation

@@ -283,7 +283,8 @@ TEST_F(InjectionTest, OverdueKeysAreRecheckedOnceScreenIsStableAfterDialog) {
   now.keys.since = now.now;
   ASSERT_EQ(after(60s, State::Blocked), InjectionStep::Wait);
   ASSERT_EQ(after(1ms, State::Typing), InjectionStep::Wait);
-  EXPECT_EQ(injection.keys_due(), now.since + kIdleStableTime) << "not in the past: the host would check without a pause";
+  EXPECT_EQ(injection.keys_due(), now.since + kIdleStableTime)
+      << "not in the past: the host would check without a pause";
 }
 
 TEST_F(InjectionTest, TextBehindDialogIsErasedBeforeHeldKeysFollow) {
