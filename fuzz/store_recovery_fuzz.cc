@@ -94,7 +94,7 @@ void use(SqliteStore& store) {
   check_error(store.held(held));
   held.to = AgentName{"Alice"};
   check_error(store.held(held));
-  check_error(store.dead({}));
+  check_error(store.deliveries({}));
   const auto key = state ? state->newest.value() : 1'000;
   if (key < INT64_MAX - 2) check_error(commit(store, direct(key + 1, "Alice", "Bob", "after recovery")));
   for (int step = 0; step < kMaxBackgroundSteps; ++step) {
