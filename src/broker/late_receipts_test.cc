@@ -97,6 +97,14 @@ TEST_F(LateReceipts, RequestedCancelEndsWhenSessionDisconnects) {
   EXPECT_TRUE(delivered_ids(fixture, bob).empty());
 }
 
+TEST_F(LateReceipts, RequestedCancelOfWrittenDeliveryLeavesItInDoubt) {
+  const auto id = send("message-1");
+  fixture.send_receipt(bob, id, R"("status":"accepted","proof":"written")");
+  cancel(id);
+  fixture.disconnect(bob);
+  EXPECT_EQ(state("message-1"), DeliveryState::InDoubt) << "the agent may have it";
+}
+
 TEST_F(LateReceipts, ReceiptBeforeResendCounts) {
   const auto id = send("message-1");
   fixture.send_receipt(bob, id, R"("status":"accepted")");

@@ -200,9 +200,10 @@ void Settlement::cancel_requested(AgentState& agent) {
   for (const auto& [key, cancel] : std::exchange(agent.settlement->cancels, {})) {
     const auto item = agent.mailbox.finish(key);
     if (!item) agent.mailbox.drop(key);
-    if (!changes_during_read_.has(DeliveryChange::Finished, key))
-      end_delivery(agent, item ? item->outbound : cancel.delivery, DeliveryState::Cancelled,
-                   {.key = key, .reason = cancel.reason});
+    if (changes_during_read_.has(DeliveryChange::Finished, key)) continue;
+    const auto& outbound = item ? item->outbound : cancel.delivery;
+    end_delivery(agent, outbound, records::state_on_cancel(outbound.delivery.proof),
+                 {.key = key, .reason = cancel.reason});
   }
 }
 

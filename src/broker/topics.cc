@@ -9,9 +9,21 @@ using protocol::ErrorCode;
 using protocol::MessageType;
 using protocol::NackCode;
 
+namespace {
+
+Rejection no_session(const AgentState& agent) {
+  return {NackCode::BadRequest,
+          format("{} has no session, and a subscription belongs to one; a channel also reaches offline agents: "
+                 "agent-relay channels join",
+                 agent.name().value())};
+}
+
+}  // namespace
+
 std::optional<Rejection> Channels::set_subscription(AgentState& agent, const std::string& topic, bool subscribe) {
   if (subscribe == Audiences::is_subscribed(agent, topic)) return std::nullopt;
   if (subscribe) {
+    if (!agent.session || agent.session->ended != 0) return no_session(agent);
     if (Audiences::topic_count(agent) >= protocol::kMaxTopicsPerSession)
       return Rejection{NackCode::BadRequest, format("at most {} topics per session; unsubscribe from one first",
                                                     protocol::kMaxTopicsPerSession)};
@@ -66,12 +78,7 @@ std::optional<Rejection> Channels::change_topics(const ConnectionState& connecti
           is_same_agent(connection, name) ? std::nullopt : require_user(connection, "change topics of other agents"))
     return refused;
   if (agent == nullptr) return Rejection{NackCode::UnknownRecipient, agents_.unknown_reason(name)};
-  if (!agent->session || agent->session->ended != 0 || agent->removing)
-    return Rejection{
-        NackCode::BadRequest,
-        format("{} has no session, and a subscription belongs to one; a channel also reaches offline agents: "
-               "agent-relay channels join",
-               name)};
+  if (!agent->session || agent->removing) return no_session(*agent);
   return set_subscription(*agent, request.topic, request.action == protocol::TopicsRequest::Action::Subscribe);
 }
 

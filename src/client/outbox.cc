@@ -117,7 +117,7 @@ Result<std::string> Outbox::add(OutgoingMessage message) {
   RELAY_TRY(check(message));
   const auto size = size_of(message);
   if (entries_.size() >= limits_.max_entries || (!entries_.empty() && bytes_ + size > limits_.max_bytes))
-    return fail(Errc::Full, format("the outbox is full ({} messages, {} bytes pending); try again when the daemon  "
+    return fail(Errc::Full, format("the outbox is full ({} messages, {} bytes pending); try again when the daemon "
                                    "has answered some",
                                    entries_.size(), bytes_));
   OutboxEntry entry{.number = next_, .id = id_of(next_), .message = std::move(message), .lost = false};

@@ -313,10 +313,10 @@ TEST_P(MessageStoreSuite, ExpiredDeliveryAcceptsLateReceipt) {
   using enum DeliveryState;
   std::int64_t n = 0;
   for (const auto late : {Expired, InDoubt}) {
-    for (const auto receipt : {Delivered, Failed, InDoubt, Dead, Cancelled}) {
+    for (const auto receipt : {Delivered, Failed, Expired, InDoubt, Dead, Cancelled}) {
       commit(to_bob(++n));
       const auto key = 2 * n;
-      commit({change(key, late), change(key, Queued), change(key, Accepted), change(key, late), change(key, Expired),
+      commit({change(key, late), change(key, Queued), change(key, Accepted), change(key, late),
               deferred(key, Hold::Policy)});
       EXPECT_EQ(entry(key).delivery.state, late);
       EXPECT_EQ(entry(key).history.size(), 2u);
@@ -325,7 +325,7 @@ TEST_P(MessageStoreSuite, ExpiredDeliveryAcceptsLateReceipt) {
       EXPECT_EQ(entry(key).history.size(), receipt == late ? 2u : 3u);
     }
   }
-  EXPECT_EQ(dead({}).size(), 6u);
+  EXPECT_EQ(dead({}).size(), 8u);
   EXPECT_EQ(backlog_keys("Bob"), Keys{});
 }
 

@@ -386,7 +386,8 @@ void HistoryChecker::check_end_state(const Row& row, const records::ChangeDelive
         violate_unless_damaged(format("m{} ({}) failed and {} never reported it", row.number, id, to));
       break;
     case DeliveryState::InDoubt:
-      if (!outcome.in_doubt && change.at < row.delivery.expires_at && !cancel_requests_.contains(id))
+      if (!outcome.in_doubt && change.at < row.delivery.expires_at &&
+          !(cancel_requests_.contains(id) && change.reason.starts_with("cancelled by")))
         violate_unless_damaged(format("m{} ({}) is in doubt without a report of {}", row.number, id, to));
       break;
     case DeliveryState::Cancelled:

@@ -66,10 +66,10 @@ const Command kCancel = {
     .listed = false,
     .example = "agent-relay cancel 7kq2m9xa --reason \"done already\"",
     .details =
-        "When the recipient's session already has the delivery, the command requests it back and waits briefly for "
-        "the\n"
-        "response. Exits with 0 when it was cancelled, 1 when it was too late, 4 when the session has not responded\n"
-        "yet, 5 when the session cannot return it.",
+        "When the recipient's session already has the delivery, the command requests it back and waits briefly for\n"
+        "the response. A delivery that a lost session had written is in doubt: it may have arrived. Exits with 0 when\n"
+        "it was cancelled, 1 when it was too late, 4 when the session has not responded yet, 5 when the session\n"
+        "cannot return it.",
     .needs_daemon = true,
     .run = run,
 };

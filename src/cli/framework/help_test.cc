@@ -40,6 +40,12 @@ TEST(Help, NamesEveryCommand) {
         << command->name;
 }
 
+TEST(Help, UsageShowsEveryArgument) {
+  EXPECT_EQ(usage_of(*find_command("spawn")), "spawn NAME CLI [TASK]");
+  EXPECT_EQ(usage_of(*find_command("input")), "input NAME (TEXT | --key KEYS)");
+  EXPECT_EQ(usage_of(*find_command("hooks")), "hooks VERB [AGENT]");
+}
+
 TEST(Help, ShowsOptionsAndExampleOfACommand) {
   for (const auto* command : command_table()) {
     const auto text = help_of(*command);

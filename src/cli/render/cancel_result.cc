@@ -30,9 +30,11 @@ CancelResult::TooLate ended(const json::object& delivery, std::string state) {
 std::string too_late_text(const CancelResult::TooLate& late, WallMs now) {
   const auto when = short_time(late.at, now);
   if (late.state == "delivered") return relay::format("too late: delivered to {} at {}", late.to, when);
-  return relay::format("too late: for {} it was {} at {}{}{}", late.to,
-                       late.state == "in_doubt" ? "in doubt" : late.state, when, late.reason.empty() ? "" : ": ",
-                       late.reason);
+  if (late.state == "in_doubt")
+    return relay::format("too late: it may have reached {}; in doubt since {}{}{}", late.to, when,
+                         late.reason.empty() ? "" : ": ", late.reason);
+  return relay::format("too late: for {} it was {} at {}{}{}", late.to, late.state, when,
+                       late.reason.empty() ? "" : ": ", late.reason);
 }
 
 }  // namespace

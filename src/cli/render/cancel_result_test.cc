@@ -57,7 +57,7 @@ TEST_F(CancelResultTest, AreTooLateAfterDelivery) {
 TEST_F(CancelResultTest, ReportOtherFinalState) {
   delivery("d-1", "Bob", "in_doubt",
            relay::format(R"({{"at":{},"state":"in_doubt","reason":"the host died"}})", kMidday - 1'000));
-  EXPECT_EQ(error(of({"d-1"})), "too late: for Bob it was in doubt at 11:59:59: the host died");
+  EXPECT_EQ(error(of({"d-1"})), "too late: it may have reached Bob; in doubt since 11:59:59: the host died");
 }
 
 TEST_F(CancelResultTest, AreOnlyRequestedForUnsettled) {
@@ -74,7 +74,7 @@ TEST_F(CancelResultTest, AreOnlyRequestedForUnsettled) {
 TEST_F(CancelResultTest, AreTooLateAfterEarlierCancellation) {
   delivery("d-1", "Bob", "cancelled",
            relay::format(R"({{"at":{},"state":"cancelled","reason":"redelivered as d-2"}})", kMidday - 1'000));
-  const auto outcome = of({"d-1"}, {{"d-1", "d-1 has ended already: it is cancelled"}});
+  const auto outcome = of({"d-1"}, {{"d-1", "d-1 has already ended: it is cancelled"}});
   EXPECT_EQ(good(outcome), "");
   EXPECT_EQ(error(outcome), "too late: for Bob it was cancelled at 11:59:59: redelivered as d-2");
   EXPECT_EQ(exit_code_of(outcome), ExitCode::Failed);

@@ -75,8 +75,8 @@ TEST_F(SendProgressTest, ReportsDisconnectedHost) {
 
 TEST_F(SendProgressTest, SummaryClaimsOnlyWhatReceiptsProve) {
   EXPECT_EQ(summary(), "stored, to be delivered later");
-  then(ReceiptStatus::Deferred, "", "", "it cannot do next-message");
-  EXPECT_EQ(summary(), "stored; pending: it cannot do next-message");
+  then(ReceiptStatus::Deferred, "", "", "its session does not support next-message");
+  EXPECT_EQ(summary(), "stored; pending: its session does not support next-message");
   then(ReceiptStatus::Accepted, "", "queue");
   EXPECT_EQ(summary(), "Bob's session has it (via queue) but has not delivered it yet");
   then(ReceiptStatus::Accepted, "written", "pty");

@@ -215,7 +215,7 @@ class Cell {
   /// The relay reports the mode as unsupported by the agent. Then no message may have arrived.
   async isUnsupported(batch) {
     const histories = await Promise.all(batch.map(({ id }) => this.session.relay.trace(id)));
-    const isUnsupported = ({ state, reason }) => state === 'deferred' && /cannot/.test(reason ?? '');
+    const isUnsupported = ({ state, reason }) => state === 'deferred' && /cannot|does not support/.test(reason ?? '');
     this.cannot = histories.every(isUnsupported) && histories[0].reason;
     return this.cannot;
   }
