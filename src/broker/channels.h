@@ -53,6 +53,7 @@ class Channels final : public InternalRecipient {
   // shadows.cc
   void on_shadow_bind(ConnectionState& connection, const protocol::Envelope& envelope);
   void on_shadow_unbind(ConnectionState& connection, const protocol::Envelope& envelope);
+  void on_shadows(ConnectionState& connection, const protocol::Envelope& envelope);
   /// Messages to the shadows of the agent that want this trigger.
   void trigger_shadows(const AgentName& primary, std::string_view trigger);
 

@@ -41,6 +41,7 @@ constexpr Row kRows[] = {
     {MessageType::Topics, call<&P::channels, &Channels::on_topics>},
     {MessageType::ShadowBind, call<&P::channels, &Channels::on_shadow_bind>},
     {MessageType::ShadowUnbind, call<&P::channels, &Channels::on_shadow_unbind>},
+    {MessageType::Shadows, call<&P::channels, &Channels::on_shadows>},
     {MessageType::SessionState, call<&P::agent_events, &AgentEvents::on_session_state>},
     {MessageType::AgentEvent, call<&P::agent_events, &AgentEvents::on_agent_event>},
     {MessageType::Log, call<&P::subscriptions, &EventSubscriptions::on_log>},

@@ -177,6 +177,18 @@ TEST(Broker, ShadowReceivesBothDirections) {
   EXPECT_TRUE(fixture.bodies(shadow).empty());
 }
 
+TEST(Broker, ShadowBindingsAreListedByRequest) {
+  BrokerFixture fixture;
+  fixture.join("Alice");
+  const auto shadow = fixture.join("Shade");
+  const auto user = fixture.join_user();
+  EXPECT_TRUE(fixture.response(user, "SHADOWS").at("shadows").as_array().empty());
+  fixture.request(shadow, "SHADOW_BIND",
+                  R"({"primaryAgent":"Alice","receiveIncoming":false,"speakOn":["SESSION_END"]})");
+  EXPECT_EQ(json::serialize(fixture.response(user, "SHADOWS").at("shadows")),
+            R"([{"agent":"Shade","primary":"Alice","incoming":false,"outgoing":true,"speakOn":["SESSION_END"]}])");
+}
+
 TEST(Broker, ForwardsAnswerToBlockingMessage) {
   BrokerFixture fixture;
   const auto alice = fixture.join("Alice");

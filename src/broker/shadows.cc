@@ -38,6 +38,22 @@ void Channels::on_shadow_unbind(ConnectionState& connection, const protocol::Env
   commits_.save_eventually(records::PutSession{Audiences::session_row(*agent)});
 }
 
+void Channels::on_shadows(ConnectionState& connection, const protocol::Envelope& envelope) {
+  text::JsonWriter payload;
+  payload.begin_array("shadows");
+  for (const auto& [name, agent] : agents_.all()) {
+    for (const auto& binding : Audiences::bindings_of(agent)) {
+      if (payload.size() > protocol::kMaxResponseBytes) break;
+      payload.begin_element().field("agent", name).field("primary", binding.primary.value());
+      payload.field("incoming", binding.incoming).field("outgoing", binding.outgoing).begin_array("speakOn");
+      for (const auto& trigger : binding.speak_on) payload.element(trigger);
+      payload.end().end();
+    }
+  }
+  payload.end();
+  connections_.respond(connection, protocol::MessageType::ShadowsResponse, envelope.id, payload.take());
+}
+
 void Channels::trigger_shadows(const AgentName& primary, std::string_view trigger) {
   const Audiences::Names* shadows = audiences_.shadows_of(primary);
   if (shadows == nullptr) return;

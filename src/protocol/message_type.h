@@ -95,6 +95,8 @@ enum class Direction : std::uint8_t { ToDaemon, ToClient, Both };
   X(CHANNELS_RESPONSE, ChannelsResponse, ToClient)                         \
   X(TOPICS, Topics, ToDaemon)                                              \
   X(TOPICS_RESPONSE, TopicsResponse, ToClient)                             \
+  X(SHADOWS, Shadows, ToDaemon)                                            \
+  X(SHADOWS_RESPONSE, ShadowsResponse, ToClient)                           \
   X(PROMPTS, Prompts, ToDaemon)                                            \
   X(PROMPTS_RESPONSE, PromptsResponse, ToClient)                           \
   X(ANSWER, Answer, ToDaemon)                                              \
