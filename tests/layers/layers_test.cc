@@ -1,11 +1,13 @@
 // Compares every #include in src/ with the code map of ARCHITECTURE.md: a folder includes only the folders that it depends on,
-// directly or through others. Test files and testing/ folders may also include a folder that does not depend on theirs.
+// directly or through others. Test files and testing/ folders may also include a folder that does not depend on theirs. Also
+// checks that the functions of its table of decisions exist.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -119,6 +121,27 @@ TEST(Layers, EveryIncludeFollowsTheCodeMap) {
     }
   }
   EXPECT_GT(includes, 1'000U) << "no sources found";
+}
+
+/// The pairs "`function` in `file`" of the table of decisions.
+std::vector<std::pair<std::string, std::string>> decisions() {
+  static const std::regex kPair{"`([A-Za-z_:]+)` in `(src/[a-z0-9_/]+\\.cc)`"};
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& line : lines_of(fs::path{RELAY_ROOT} / "ARCHITECTURE.md"))
+    for (std::sregex_iterator at{line.begin(), line.end(), kPair}; at != std::sregex_iterator{}; ++at)
+      all.emplace_back((*at)[1], (*at)[2]);
+  return all;
+}
+
+TEST(Layers, FunctionsOfTheDecisionTableExist) {
+  const auto all = decisions();
+  EXPECT_GE(all.size(), 15U);
+  for (const auto& [function, file] : all) {
+    bool found = false;
+    for (const auto& line : lines_of(fs::path{RELAY_ROOT} / file))
+      found = found || (line.find(function + "(") != std::string::npos && !line.ends_with(";"));
+    EXPECT_TRUE(found) << function << " is not defined in " << file;
+  }
 }
 
 }  // namespace
