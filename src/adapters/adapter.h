@@ -53,7 +53,7 @@ inline constexpr std::string_view kFetch = "fetch";  // held until the agent fet
 inline constexpr std::string_view kMcp = "mcp";      // of a receipt: fetched by the agent's MCP server
 }  // namespace via
 
-/// When a text of some mode may be delivered. Never while a prompt of the agent is open.
+/// When a text of a given mode may be delivered. Never while a prompt of the agent is open.
 enum class DeliveryTiming : std::uint8_t {
   Never,        // no native interface supports the mode
   WhenIdle,     // after a turn

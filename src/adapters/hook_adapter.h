@@ -1,5 +1,5 @@
-/// Shared by agents with hooks and a transcript: Claude Code, Codex and Gemini CLI differ only in how texts are
-/// delivered while they are idle.
+/// Shared by agents with hooks and a transcript: Claude Code, Codex and Gemini CLI. A subclass adds its delivery
+/// interface, and its ways to find a transcript or thread that hooks do not report.
 ///
 ///     hook ─▶ transcript path ─▶ Tail ─▶ Reader ─▶ output, model input, usage; and through Activity, events
 ///          ─▶ prompt or tool call: delivers the pending messages

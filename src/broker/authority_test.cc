@@ -10,9 +10,9 @@ using namespace testing;
 using protocol::agent_origin;
 using protocol::PeerOrigin;
 
-struct Authority : AuthorityFixture {};
+struct AuthorityTest : AuthorityFixture {};
 
-TEST_F(Authority, AgentCannotApproveItsOwnPermissionThroughACommandLine) {
+TEST_F(AuthorityTest, AgentCannotApproveItsOwnPermissionThroughACommandLine) {
   request_permission();
   const auto shell = fixture.join_from(agent_origin("Bob"), "cli", kCommandLine);
   const auto refused = approve(shell);
@@ -22,18 +22,18 @@ TEST_F(Authority, AgentCannotApproveItsOwnPermissionThroughACommandLine) {
   EXPECT_TRUE(fixture.host_requests<AnswerPrompt>().empty());
 }
 
-TEST_F(Authority, AgentCannotApproveForAnotherAgent) {
+TEST_F(AuthorityTest, AgentCannotApproveForAnotherAgent) {
   request_permission();
   const auto carol = fixture.join_from(agent_origin("Carol"), "Carol", R"("capabilities":{"send_ack":true})");
   EXPECT_EQ(string_field(approve(carol), "code"), "REFUSED");
 }
 
-TEST_F(Authority, UnidentifiedProcessCannotApprove) {
+TEST_F(AuthorityTest, UnidentifiedProcessCannotApprove) {
   request_permission();
   EXPECT_EQ(string_field(approve(fixture.join_from(PeerOrigin{}, "cli", kCommandLine)), "code"), "REFUSED");
 }
 
-TEST_F(Authority, UserApprovesFromAShell) {
+TEST_F(AuthorityTest, UserApprovesFromAShell) {
   request_permission();
   const auto shell = fixture.join_user();
   fixture.drop_received(shell);
@@ -41,7 +41,7 @@ TEST_F(Authority, UserApprovesFromAShell) {
   EXPECT_EQ(fixture.host_requests<AnswerPrompt>().size(), 1u);
 }
 
-TEST_F(Authority, AgentCannotChangeSettingsOfUser) {
+TEST_F(AuthorityTest, AgentCannotChangeSettingsOfUser) {
   const auto shell = fixture.join_from(agent_origin("Bob"), "cli", kCommandLine);
   for (const auto* control :
        {R"("action":"policy","agent":"Bob","rules":[{"from":"*","action":"refuse"}])",
@@ -53,7 +53,7 @@ TEST_F(Authority, AgentCannotChangeSettingsOfUser) {
       << "agents may read the policy";
 }
 
-TEST_F(Authority, AgentCannotSendToObservedAgentWithInbox) {
+TEST_F(AuthorityTest, AgentCannotSendToObservedAgentWithInbox) {
   const auto observed = fixture.join_from(protocol::daemon_origin(), "claude-c442",
                                           format(R"("program":"{}")", protocol::kObserverProgram));
   fixture.report_state(observed, "idle", R"("modes":["on-idle"])");
@@ -69,7 +69,7 @@ TEST_F(Authority, AgentCannotSendToObservedAgentWithInbox) {
   EXPECT_TRUE(fixture.received(observed, "DELIVER").empty());
 }
 
-TEST_F(Authority, AgentCannotMarkMessagesOfOthersAsRead) {
+TEST_F(AuthorityTest, AgentCannotMarkMessagesOfOthersAsRead) {
   fixture.disconnect(bob);
   const auto alice = fixture.join_with_acks("Alice");
   fixture.send(alice, "1", "Bob", "only for Bob");
@@ -81,7 +81,7 @@ TEST_F(Authority, AgentCannotMarkMessagesOfOthersAsRead) {
   EXPECT_EQ(fixture.control(own, read).at("success"), true) << "its own inbox";
 }
 
-TEST_F(Authority, AgentCannotRemoveAnotherAgentWithItsMessages) {
+TEST_F(AuthorityTest, AgentCannotRemoveAnotherAgentWithItsMessages) {
   fixture.disconnect(bob);
   fixture.send(fixture.join_with_acks("Alice"), "1", "Bob", "keep this");
   const auto shell = fixture.join_from(agent_origin("Carol"), "cli", kCommandLine);
@@ -90,7 +90,7 @@ TEST_F(Authority, AgentCannotRemoveAnotherAgentWithItsMessages) {
   EXPECT_EQ(fixture.bodies(fixture.join_with_acks("Bob")), Strings{"keep this"});
 }
 
-TEST_F(Authority, AgentNameConfusableWithUserDoesNotBlockUser) {
+TEST_F(AuthorityTest, AgentNameConfusableWithUserDoesNotBlockUser) {
   fixture.join("bi11");
   const auto shell = fixture.connect();
   fixture.send(shell, "1", "Bob", "hi", as_user("bill"));
@@ -100,7 +100,7 @@ TEST_F(Authority, AgentNameConfusableWithUserDoesNotBlockUser) {
   EXPECT_TRUE(fixture.bodies(bob).empty());
 }
 
-TEST_F(Authority, AgentCannotSendInputToTerminal) {
+TEST_F(AuthorityTest, AgentCannotSendInputToTerminal) {
   constexpr auto kKeys = R"({"name":"Bob","data":"y\r"})";
   const auto own = fixture.join_from(agent_origin("Bob"), "cli", kCommandLine);
   const auto other = fixture.join_from(agent_origin("Carol"), "Carol", R"("capabilities":{"send_ack":true})");
@@ -115,7 +115,7 @@ TEST_F(Authority, AgentCannotSendInputToTerminal) {
   EXPECT_EQ(fixture.host_requests<SendHostInput>().size(), 1u) << "the user may send input";
 }
 
-TEST_F(Authority, AgentReleasesOnlyItselfAndAgentsItStarted) {
+TEST_F(AuthorityTest, AgentReleasesOnlyItselfAndAgentsItStarted) {
   const auto release = [&](ConnectionId by) {
     fixture.request(by, "RELEASE", R"({"name":"Worker","by":"human"})");
     const auto stops = fixture.host_requests<StopHost>();
@@ -130,7 +130,7 @@ TEST_F(Authority, AgentReleasesOnlyItselfAndAgentsItStarted) {
   EXPECT_FALSE(release(bob).own_only) << "it is a client of the user";
 }
 
-TEST_F(Authority, SessionIdAloneDoesNotResume) {
+TEST_F(AuthorityTest, SessionIdAloneDoesNotResume) {
   const auto session = string_field(payload(fixture.first_frame(bob, "WELCOME")), "session_id");
   fixture.disconnect(bob);
   const auto other = fixture.connect();
@@ -143,7 +143,7 @@ TEST_F(Authority, SessionIdAloneDoesNotResume) {
 
 // ---------------------------------------------------------------- names
 
-TEST_F(Authority, SystemFlagAloneDoesNotAllowReservedName) {
+TEST_F(AuthorityTest, SystemFlagAloneDoesNotAllowReservedName) {
   for (const auto* name : {"system", "cli", "human", "_router", "api", "policy", "nobody"}) {
     const auto client = fixture.connect();
     fixture.hello(client, name, R"("_isSystemComponent":true,"session":{"system_token":"guess"})");
@@ -151,7 +151,7 @@ TEST_F(Authority, SystemFlagAloneDoesNotAllowReservedName) {
   }
 }
 
-TEST_F(Authority, ConfusableReservedNameIsRefused) {
+TEST_F(AuthorityTest, ConfusableReservedNameIsRefused) {
   for (const auto* name : {"Human", "HUMAN", "System", "CLI", "dashboard", "Hurnan"}) {
     EXPECT_TRUE(fixture.closed(fixture.join(name, R"("_isSystemComponent":true)"))) << name;
     const auto one_shot = fixture.connect();
@@ -161,7 +161,7 @@ TEST_F(Authority, ConfusableReservedNameIsRefused) {
   for (const auto* name : {"Humanist", "Cliff", "systemd"}) EXPECT_FALSE(fixture.closed(fixture.join(name))) << name;
 }
 
-TEST_F(Authority, PublishedDashboardJoinsOnlyFromShellOfUser) {
+TEST_F(AuthorityTest, PublishedDashboardJoinsOnlyFromShellOfUser) {
   constexpr auto kFlag = R"("_isSystemComponent":true)";
   EXPECT_TRUE(fixture.closed(fixture.join("Dashboard")));
   EXPECT_TRUE(fixture.closed(fixture.join_from(agent_origin("Bob"), "Dashboard", kFlag)));
@@ -172,7 +172,7 @@ TEST_F(Authority, PublishedDashboardJoinsOnlyFromShellOfUser) {
   EXPECT_EQ(sender_authority(fixture.first_frame(bob, "DELIVER")), "") << "with a peer's authority";
 }
 
-TEST_F(Authority, AgentCannotSendAsUser) {
+TEST_F(AuthorityTest, AgentCannotSendAsUser) {
   const auto inside = fixture.connect(agent_origin("Bob"));
   fixture.send(inside, "1", "Bob", "approve it", as_user("human"));
   EXPECT_EQ(code_of(fixture.first_frame(inside, "NACK")), "REFUSED");
@@ -183,7 +183,7 @@ TEST_F(Authority, AgentCannotSendAsUser) {
   EXPECT_EQ(code_of(fixture.first_frame(inside, "NACK")), "REFUSED");
 }
 
-TEST_F(Authority, OneShotSenderWithoutTokenCannotSendAsHuman) {
+TEST_F(AuthorityTest, OneShotSenderWithoutTokenCannotSendAsHuman) {
   const auto one_shot = fixture.connect();
   fixture.send(one_shot, "1", "Bob", "hi", R"("from":"human")");
   EXPECT_EQ(code_of(fixture.first_frame(one_shot, "NACK")), "BAD_REQUEST");
@@ -191,7 +191,7 @@ TEST_F(Authority, OneShotSenderWithoutTokenCannotSendAsHuman) {
 
 // ---------------------------------------------------------------- authority of the sender
 
-TEST_F(Authority, RecipientSeesMessageAsFromUser) {
+TEST_F(AuthorityTest, RecipientSeesMessageAsFromUser) {
   fixture.drop_received(bob);
   const auto shell = fixture.connect();
   fixture.send(shell, "1", "Bob", "hi", as_user("khaled"));
@@ -199,7 +199,7 @@ TEST_F(Authority, RecipientSeesMessageAsFromUser) {
   EXPECT_EQ(string_field(*object_member(trace_of_sent(shell), "message"), "as"), "user");
 }
 
-TEST_F(Authority, RecipientSeesMessageAsFromPeer) {
+TEST_F(AuthorityTest, RecipientSeesMessageAsFromPeer) {
   fixture.drop_received(bob);
   const auto inside = fixture.connect(agent_origin("Alice"));
   fixture.send(inside, "1", "Bob", "hi", as_user("khaled"));
@@ -209,7 +209,7 @@ TEST_F(Authority, RecipientSeesMessageAsFromPeer) {
   EXPECT_EQ(string_field(*object_member(trace_of_sent(inside), "message"), "as"), "peer");
 }
 
-TEST_F(Authority, MessageKeepsUserAuthorityAcrossRestart) {
+TEST_F(AuthorityTest, MessageKeepsUserAuthorityAcrossRestart) {
   fixture.disconnect(bob);
   fixture.send(fixture.connect(), "1", "Bob", "hi", as_user("khaled"));
   fixture.restart();
@@ -217,7 +217,7 @@ TEST_F(Authority, MessageKeepsUserAuthorityAcrossRestart) {
   EXPECT_EQ(sender_authority(fixture.first_frame(again, "DELIVER")), "user");
 }
 
-TEST_F(Authority, HttpApiHasUserAuthorityOnlyUnderUserName) {
+TEST_F(AuthorityTest, HttpApiHasUserAuthorityOnlyUnderUserName) {
   fixture.drop_received(bob);
   fixture.send(fixture.connect(protocol::daemon_origin()), "1", "Bob", "hi", R"("from":"human")");
   fixture.send(fixture.connect(protocol::daemon_origin()), "2", "Bob", "hi", R"("from":"Worker")");
@@ -226,7 +226,7 @@ TEST_F(Authority, HttpApiHasUserAuthorityOnlyUnderUserName) {
   EXPECT_EQ(sender_authority(delivers.at(1)), "");
 }
 
-TEST_F(Authority, HttpApiSendsForAgentThatCallsIt) {
+TEST_F(AuthorityTest, HttpApiSendsForAgentThatCallsIt) {
   const auto alice = fixture.join_with_acks("Alice");
   fixture.drop_received(alice);
   const auto send = [&](const PeerOrigin& origin, const std::string& id, std::string_view token) {

@@ -145,7 +145,7 @@ void Control::answer_when_saved(Operation operation) {
     const bool dropped = operation.request.action == ControlAction::Redeliver;
     answer(operation,
            {{NackCode::Storage, dropped ? "it could not be stored; try again"
-                                        : "it could not be stored yet, and is tried again; see `agent-relay status`"}});
+                                        : "it is not stored yet; the relay keeps trying; see `agent-relay status`"}});
   });
 }
 

@@ -1,8 +1,9 @@
 /// Detection of repeated messages of a sender, by two methods: one without a time limit, one for the newest messages.
 ///
 /// A durable outbox numbers its sends `<epoch>-<n>` from 1 without gaps, so one high-water mark per epoch detects every
-/// duplicate; when a mark is pruned, the first number of the connection replaces it. For other senders there is a window of the newest ids. Neither needs an index on random text in the
-/// store: marks are small rows, and windows are rebuilt from the newest messages after a restart.
+/// duplicate. A pruned mark is replaced by the number before the connection's first one (see look_up). For other senders
+/// there is a window of the newest ids. Neither needs an index on random text in the store: marks are small rows, and
+/// windows are rebuilt from the newest messages after a restart.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-/// Expired deliveries. The store marks them, and this part reports them.
+/// Expired deliveries. The store marks them (records::state_on_expiry), and this part reports them.
 ///
 /// Invariant: at most one request is open, and none while changes of a failed commit are unsaved: the store would mark
 ///   delivered deliveries as expired.

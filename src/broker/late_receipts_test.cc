@@ -13,7 +13,7 @@ using records::DeliveryState;
 
 constexpr auto kSubmittedReceipt = R"("status":"delivered","proof":"submitted")";
 
-struct LateReceipts : ::testing::Test {
+struct LateReceiptsTest : ::testing::Test {
   BrokerFixture fixture{no_heartbeat()};
   ConnectionId alice = join_sender(fixture), user = fixture.join_user();
   ConnectionId bob = join_host(fixture);
@@ -32,7 +32,7 @@ struct LateReceipts : ::testing::Test {
   DeliveryState state(const std::string& id) { return trace_entry(fixture, id).delivery.state; }
 };
 
-TEST_F(LateReceipts, ReceiptAfterExpiryStillCountsAsDelivered) {
+TEST_F(LateReceiptsTest, ReceiptAfterExpiryStillCountsAsDelivered) {
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
   fixture.send_receipt(bob, id, R"("status":"accepted")");
   fixture.advance(2s);
@@ -44,21 +44,21 @@ TEST_F(LateReceipts, ReceiptAfterExpiryStillCountsAsDelivered) {
   EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
 }
 
-TEST_F(LateReceipts, ReturnOfExpiredDeliveryChangesNothing) {
+TEST_F(LateReceiptsTest, ReturnOfExpiredDeliveryChangesNothing) {
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
   fixture.advance(2s);
   fixture.send_receipt(bob, id, R"("status":"failed","code":"CANCELLED","reason":"its time ran out")");
   EXPECT_EQ(history_of(trace_entry(fixture, "message-1")), (Strings{"queued", "expired"}));
 }
 
-TEST_F(LateReceipts, SessionMayReportExpiry) {
+TEST_F(LateReceiptsTest, SessionMayReportExpiry) {
   const auto id = send("message-1");
   fixture.send_receipt(bob, id, R"("status":"failed","code":"EXPIRED","reason":"its time ran out")");
   EXPECT_EQ(state("message-1"), DeliveryState::Expired);
   EXPECT_EQ(receipts(fixture, alice), Strings{"failed EXPIRED"});
 }
 
-TEST_F(LateReceipts, SessionMayReportExpiryOfDeliveryInDoubt) {
+TEST_F(LateReceiptsTest, SessionMayReportExpiryOfDeliveryInDoubt) {
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
   fixture.send_receipt(bob, id, R"("status":"accepted","proof":"written")");
   fixture.advance(2s);
@@ -67,7 +67,7 @@ TEST_F(LateReceipts, SessionMayReportExpiryOfDeliveryInDoubt) {
   EXPECT_EQ(state("message-1"), DeliveryState::Expired) << "the session knows that it did not arrive";
 }
 
-TEST_F(LateReceipts, DeliveryCancelledWhileOfflineIsCancelledAtSessionOnResume) {
+TEST_F(LateReceiptsTest, DeliveryCancelledWhileOfflineIsCancelledAtSessionOnResume) {
   const auto unsettled = send("message-1"), cancelled = send("message-2"), delivered = send("message-3");
   for (const auto& id : {unsettled, cancelled, delivered}) fixture.send_receipt(bob, id, R"("status":"accepted")");
   fixture.disconnect(bob);
@@ -87,7 +87,7 @@ TEST_F(LateReceipts, DeliveryCancelledWhileOfflineIsCancelledAtSessionOnResume) 
   EXPECT_EQ(state("message-2"), DeliveryState::Cancelled);
 }
 
-TEST_F(LateReceipts, RequestedCancelEndsWhenSessionDisconnects) {
+TEST_F(LateReceiptsTest, RequestedCancelEndsWhenSessionDisconnects) {
   const auto id = send("message-1");
   cancel(id);
   EXPECT_EQ(state("message-1"), DeliveryState::Queued);
@@ -97,7 +97,7 @@ TEST_F(LateReceipts, RequestedCancelEndsWhenSessionDisconnects) {
   EXPECT_TRUE(delivered_ids(fixture, bob).empty());
 }
 
-TEST_F(LateReceipts, RequestedCancelOfWrittenDeliveryLeavesItInDoubt) {
+TEST_F(LateReceiptsTest, RequestedCancelOfWrittenDeliveryLeavesItInDoubt) {
   const auto id = send("message-1");
   fixture.send_receipt(bob, id, R"("status":"accepted","proof":"written")");
   cancel(id);
@@ -105,7 +105,7 @@ TEST_F(LateReceipts, RequestedCancelOfWrittenDeliveryLeavesItInDoubt) {
   EXPECT_EQ(state("message-1"), DeliveryState::InDoubt) << "the agent may have it";
 }
 
-TEST_F(LateReceipts, ReceiptBeforeResendCounts) {
+TEST_F(LateReceiptsTest, ReceiptBeforeResendCounts) {
   const auto id = send("message-1");
   fixture.send_receipt(bob, id, R"("status":"accepted")");
   fixture.disconnect(bob);
@@ -119,7 +119,7 @@ TEST_F(LateReceipts, ReceiptBeforeResendCounts) {
   EXPECT_EQ(fixture.broker().roster().at(1).pending, 0u);
 }
 
-TEST_F(LateReceipts, ReceiptForDeliveryOfOtherAgentIsIgnored) {
+TEST_F(LateReceiptsTest, ReceiptForDeliveryOfOtherAgentIsIgnored) {
   const auto carol = join_host(fixture, "Carol");
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":1000})");
   fixture.advance(2s);
@@ -127,13 +127,13 @@ TEST_F(LateReceipts, ReceiptForDeliveryOfOtherAgentIsIgnored) {
   EXPECT_EQ(state("message-1"), DeliveryState::Expired);
 }
 
-TEST_F(LateReceipts, AckOfSessionWithQueueIsNotDelivered) {
+TEST_F(LateReceiptsTest, AckOfSessionWithQueueIsNotDelivered) {
   fixture.send(alice, "message-1", "Bob", "hi");
   fixture.ack(bob, fixture.first_frame(bob, "DELIVER"));
   EXPECT_EQ(state("message-1"), DeliveryState::Accepted);
 }
 
-TEST_F(LateReceipts, DeliveryIsRedeliveredOnce) {
+TEST_F(LateReceiptsTest, DeliveryIsRedeliveredOnce) {
   const auto id = send("message-1");
   fixture.send_receipt(bob, id, R"("status":"failed","reason":"no way")");
   const auto redeliver = format(R"("action":"redeliver","deliveryId":"{}")", id);
@@ -148,7 +148,7 @@ TEST_F(LateReceipts, DeliveryIsRedeliveredOnce) {
   EXPECT_EQ(results, (Strings{"STALE", "done"}));
 }
 
-TEST_F(LateReceipts, SendersAreNotifiedOfModesThatNewSessionLacks) {
+TEST_F(LateReceiptsTest, SendersAreNotifiedOfModesThatNewSessionLacks) {
   fixture.disconnect(bob);
   fixture.send(alice, "message-1", "Bob", "hi", with_mode("next-tool-call"));
   fixture.drop_received(alice);
@@ -160,7 +160,7 @@ TEST_F(LateReceipts, SendersAreNotifiedOfModesThatNewSessionLacks) {
   EXPECT_TRUE(receipts(fixture, alice).empty()) << "reported once";
 }
 
-TEST_F(LateReceipts, SessionWithoutModeReplacesBoundaryReason) {
+TEST_F(LateReceiptsTest, SessionWithoutModeReplacesBoundaryReason) {
   fixture.disconnect(bob);
   auto carol = join_callback(fixture, "Carol");
   fixture.send(alice, "message-1", "Carol", "hi", with_mode("next-message"));
@@ -170,7 +170,7 @@ TEST_F(LateReceipts, SessionWithoutModeReplacesBoundaryReason) {
   EXPECT_EQ(receipts(fixture, alice), Strings{"deferred UNSUPPORTED"});
 }
 
-TEST_F(LateReceipts, UnsupportedModesAreReportedWhenStoreRecovers) {
+TEST_F(LateReceiptsTest, UnsupportedModesAreReportedWhenStoreRecovers) {
   fixture.disconnect(bob);
   fixture.send(alice, "message-1", "Bob", "hi", with_mode("next-tool-call"));
   bob = join_host(fixture);  // it supports the mode
@@ -188,7 +188,7 @@ TEST_F(LateReceipts, UnsupportedModesAreReportedWhenStoreRecovers) {
   EXPECT_EQ(receipts(fixture, alice), Strings{"deferred UNSUPPORTED"});
 }
 
-TEST_F(LateReceipts, ReturnedDeliveryWithRequestedCancelIsCancelled) {
+TEST_F(LateReceiptsTest, ReturnedDeliveryWithRequestedCancelIsCancelled) {
   int n = 0;
   for (const auto* members :
        {R"("status":"failed","retryable":true)", R"("status":"deferred","availableAt":9000000000000)"}) {
@@ -202,7 +202,7 @@ TEST_F(LateReceipts, ReturnedDeliveryWithRequestedCancelIsCancelled) {
   }
 }
 
-TEST_F(LateReceipts, RequeuedUnsettledDeliveryCanBeCancelled) {
+TEST_F(LateReceiptsTest, RequeuedUnsettledDeliveryCanBeCancelled) {
   const auto id = send("message-1", with_mode("manual"));
   fixture.control(user, R"("action":"pause","agent":"Bob")");
   fixture.control(user, R"("action":"flush","agent":"Bob")");
@@ -217,7 +217,7 @@ TEST_F(LateReceipts, RequeuedUnsettledDeliveryCanBeCancelled) {
   EXPECT_TRUE(delivered_ids(fixture, bob).empty());
 }
 
-TEST_F(LateReceipts, ReceiptDuringCommitOfCancelCounts) {
+TEST_F(LateReceiptsTest, ReceiptDuringCommitOfCancelCounts) {
   const auto id = send("message-1");
   cancel(id);
   fixture.hold_commits();
@@ -229,7 +229,7 @@ TEST_F(LateReceipts, ReceiptDuringCommitOfCancelCounts) {
   EXPECT_EQ(state("message-1"), DeliveryState::Delivered);
 }
 
-TEST_F(LateReceipts, StrongerOfTwoLateReceiptsCounts) {
+TEST_F(LateReceiptsTest, StrongerOfTwoLateReceiptsCounts) {
   const auto id = send("message-1");
   fixture.send_receipt(bob, id, R"("status":"accepted")");
   fixture.disconnect(bob);
@@ -243,7 +243,7 @@ TEST_F(LateReceipts, StrongerOfTwoLateReceiptsCounts) {
   EXPECT_EQ(trace_entry(fixture, "message-1").delivery.proof, records::Proof::Seen);
 }
 
-TEST_F(LateReceipts, ExpiredDeliveryIsCountedOnce) {
+TEST_F(LateReceiptsTest, ExpiredDeliveryIsCountedOnce) {
   const auto id = send("message-1", R"("payload_meta":{"ttl_ms":5000})");
   fixture.send_receipt(bob, id, R"("status":"failed","retryable":true)");
   EXPECT_EQ(fixture.broker().roster().at(1).held, 1u);

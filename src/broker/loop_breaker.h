@@ -1,7 +1,8 @@
 /// The loop breaker stops agents that answer each other without new content.
 ///
 /// Detection. Messages form chains. A message continues the chain that it declares (replyTo, a thread), else that of
-///   the message it has not answered yet, else that of the last message its sender received. So two agents that answer
+///   the recipient's last message, if the sender has not answered it yet, else that of the last message its sender
+///   received. So two agents that answer
 ///   each other are one chain, and so is a ring. When an ordered pair (from -> to) recurs in a chain, its turn is rated
 ///   by the words that it adds to the last turns. A turn is all messages of one agent before another one sends.
 /// Rules, and the conversations that each is for

@@ -165,10 +165,10 @@ void Prompts::apply_rule(AgentState& agent, OpenPrompt& prompt) {
       return answer(agent, prompt, {.decision = Decision::Approve, .reason = prompt.decision.rule},
                     std::string{kPolicy});
     case Action::Deny:
-      return answer(
-          agent, prompt,
-          {.decision = Decision::Deny, .reason = format("A rule of the user denies it ({}).", prompt.decision.rule)},
-          std::string{kPolicy});
+      return answer(agent, prompt,
+                    {.decision = Decision::Deny,
+                     .reason = format("One of the user's rules denies it ({}).", prompt.decision.rule)},
+                    std::string{kPolicy});
   }
 }
 

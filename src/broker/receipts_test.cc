@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace testing;
 
-struct Receipts : ::testing::Test {
+struct ReceiptsTest : ::testing::Test {
   BrokerFixture fixture{no_heartbeat()};
   ConnectionId alice = join_sender(fixture);
 
@@ -21,7 +21,7 @@ struct Receipts : ::testing::Test {
   Strings history() { return history_of(trace_entry(fixture, "message-1")); }
 };
 
-TEST_F(Receipts, ReportEveryStepWhenRequested) {
+TEST_F(ReceiptsTest, ReportEveryStepWhenRequested) {
   const auto bob = join_host(fixture);
   const auto id = send_to(bob);
   fixture.commit_modes();
@@ -45,7 +45,7 @@ TEST_F(Receipts, ReportEveryStepWhenRequested) {
   EXPECT_EQ(trace_entry(fixture, "message-1").history.back().evidence, "record 7");
 }
 
-TEST_F(Receipts, ReportOnlyTheFinalState) {
+TEST_F(ReceiptsTest, ReportOnlyTheFinalState) {
   alice = join_with_final_receipts(fixture, "Alice");
   const auto bob = join_host(fixture);
   const auto id = send_to(bob);
@@ -57,7 +57,7 @@ TEST_F(Receipts, ReportOnlyTheFinalState) {
   EXPECT_EQ(receipts(fixture, alice), Strings{"delivered/submitted"});
 }
 
-TEST_F(Receipts, StepsCanBeRequestedForOneMessage) {
+TEST_F(ReceiptsTest, StepsCanBeRequestedForOneMessage) {
   alice = fixture.join_with_acks("Alice");
   const auto bob = join_host(fixture);
   const auto id = send_to(bob, R"("payload_meta":{"receipts":"steps"})");
@@ -68,7 +68,7 @@ TEST_F(Receipts, StepsCanBeRequestedForOneMessage) {
   EXPECT_TRUE(receipts(fixture, alice).empty());
 }
 
-TEST_F(Receipts, StrongerProofIsRecordedAndWeakerIsNot) {
+TEST_F(ReceiptsTest, StrongerProofIsRecordedAndWeakerIsNot) {
   const auto bob = join_host(fixture);
   const auto id = send_to(bob);
   fixture.send_receipt(bob, id, R"("status":"delivered","proof":"seen")");
@@ -78,7 +78,7 @@ TEST_F(Receipts, StrongerProofIsRecordedAndWeakerIsNot) {
   EXPECT_EQ(receipts(fixture, alice), Strings{"delivered/seen"});
 }
 
-TEST_F(Receipts, CallbackSessionMayReportSeenLater) {
+TEST_F(ReceiptsTest, CallbackSessionMayReportSeenLater) {
   const auto bob = join_callback(fixture);
   const auto id = send_to(bob);
   fixture.send_receipt(bob, id, R"("status":"delivered","via":"callback")");
@@ -87,7 +87,7 @@ TEST_F(Receipts, CallbackSessionMayReportSeenLater) {
   EXPECT_EQ(history(), (Strings{"queued", "delivered/accepted", "delivered/seen"}));
 }
 
-TEST_F(Receipts, DeliveredWithoutProofFromQueueIsOnlyAccepted) {
+TEST_F(ReceiptsTest, DeliveredWithoutProofFromQueueIsOnlyAccepted) {
   const auto bob = join_host(fixture);
   const auto id = send_to(bob);
   fixture.send_receipt(bob, id, R"("status":"delivered")");
@@ -96,7 +96,7 @@ TEST_F(Receipts, DeliveredWithoutProofFromQueueIsOnlyAccepted) {
   EXPECT_EQ(receipts(fixture, alice), (Strings{"accepted/accepted", "accepted/written"}));
 }
 
-TEST_F(Receipts, RepeatedReceiptsAddNoEntry) {
+TEST_F(ReceiptsTest, RepeatedReceiptsAddNoEntry) {
   const auto bob = join_host(fixture);
   const auto id = send_to(bob);
   for (int i = 0; i < 3; ++i) fixture.send_receipt(bob, id, R"("status":"accepted","proof":"written")");
@@ -104,7 +104,7 @@ TEST_F(Receipts, RepeatedReceiptsAddNoEntry) {
   EXPECT_EQ(history(), (Strings{"queued", "accepted/written"}));
 }
 
-TEST_F(Receipts, IgnoreReceiptsForDeliveriesOfOthers) {
+TEST_F(ReceiptsTest, IgnoreReceiptsForDeliveriesOfOthers) {
   const auto bob = join_host(fixture);
   const auto mallory = join_host(fixture, "Mallory");
   const auto id = send_to(bob);
@@ -113,7 +113,7 @@ TEST_F(Receipts, IgnoreReceiptsForDeliveriesOfOthers) {
   EXPECT_EQ(history(), Strings{"queued"});
 }
 
-TEST_F(Receipts, AreSentAfterTheCommitOfTheEntry) {
+TEST_F(ReceiptsTest, AreSentAfterTheCommitOfTheEntry) {
   const auto bob = join_host(fixture);
   const auto id = send_to(bob);
   fixture.hold_commits();
@@ -125,7 +125,7 @@ TEST_F(Receipts, AreSentAfterTheCommitOfTheEntry) {
   EXPECT_EQ(receipts(fixture, alice), (Strings{"accepted/accepted", "delivered/submitted"}));
 }
 
-TEST_F(Receipts, ForwardMetadata) {
+TEST_F(ReceiptsTest, ForwardMetadata) {
   const auto bob = join_host(fixture);
   const auto id = send_to(bob);
   fixture.send_receipt(bob, id, R"("status":"accepted","metadata":{"pane":3})");
@@ -133,7 +133,7 @@ TEST_F(Receipts, ForwardMetadata) {
   EXPECT_EQ(integer_field(*object_member(payload(receipt), "metadata"), "pane"), 3);
 }
 
-TEST_F(Receipts, EarlierOfDeadlineAndTimeToLiveCounts) {
+TEST_F(ReceiptsTest, EarlierOfDeadlineAndTimeToLiveCounts) {
   const auto bob = join_host(fixture);
   const auto deadline = fixture.now().wall + 5'000;
   const auto id = send_to(bob, format(R"("payload_meta":{{"ttl_ms":60000,"delivery":{{"deadline":{}}}}})", deadline));
@@ -151,7 +151,7 @@ TEST_F(Receipts, EarlierOfDeadlineAndTimeToLiveCounts) {
   EXPECT_EQ(code_of(fixture.first_frame(alice, "NACK")), "EXPIRED");
 }
 
-TEST_F(Receipts, ExpiryReleasesHeldDelivery) {
+TEST_F(ReceiptsTest, ExpiryReleasesHeldDelivery) {
   const auto bob = join_host(fixture);
   const auto id = send_to(bob, R"("payload_meta":{"ttl_ms":2000})");
   for (int failure = 0; failure < 2; ++failure) {
@@ -165,7 +165,7 @@ TEST_F(Receipts, ExpiryReleasesHeldDelivery) {
   EXPECT_EQ(fixture.broker().roster().at(1).pending, 0u);
 }
 
-TEST_F(Receipts, ExpiryWhileWritingLeavesInDoubt) {
+TEST_F(ReceiptsTest, ExpiryWhileWritingLeavesInDoubt) {
   const auto bob = join_host(fixture);
   const auto id = send_to(bob, R"("payload_meta":{"ttl_ms":2000})");
   fixture.send_receipt(bob, id, R"("status":"accepted","proof":"written")");
@@ -174,7 +174,7 @@ TEST_F(Receipts, ExpiryWhileWritingLeavesInDoubt) {
   EXPECT_EQ(receipts(fixture, alice).back(), "in_doubt EXPIRED");
 }
 
-TEST_F(Receipts, ReturnedInDoubtDeliveryFails) {
+TEST_F(ReceiptsTest, ReturnedInDoubtDeliveryFails) {
   const auto bob = join_host(fixture);
   const auto id = send_to(bob);
   fixture.send_receipt(bob, id, R"("status":"in_doubt","reason":"no evidence")");
@@ -186,7 +186,7 @@ TEST_F(Receipts, ReturnedInDoubtDeliveryFails) {
   EXPECT_EQ(trace_entry(fixture, "message-1").delivery.state, records::DeliveryState::Failed);
 }
 
-TEST_F(Receipts, SubscriberReceivesEveryEntryInOrder) {
+TEST_F(ReceiptsTest, SubscriberReceivesEveryEntryInOrder) {
   const auto subscriber = fixture.join_user();
   fixture.request(subscriber, "EVENTS_SUBSCRIBE", R"({"types":["delivery"]})");
   const auto bob = join_host(fixture);
@@ -214,7 +214,7 @@ TEST_F(Receipts, SubscriberReceivesEveryEntryInOrder) {
   EXPECT_EQ(string_field(*object_member(last, "message"), "text"), "hi");
 }
 
-TEST_F(Receipts, SubscriberReceivesUndeliveredOutcomes) {
+TEST_F(ReceiptsTest, SubscriberReceivesUndeliveredOutcomes) {
   const auto subscriber = fixture.join_user(), user = fixture.join_user();
   const auto bob = join_host(fixture);
   fixture.send(alice, "message-1", "Bob", "one");

@@ -62,7 +62,7 @@ template <>
 inline constexpr auto kObject<api::CreateSessionRequest> = object(
     "CreateSessionRequest", "An agent to start.",
     member<&api::CreateSessionRequest::agent>("agent", "a name that no connected agent has", {.min = 1, .max = 128}),
-    member<&api::CreateSessionRequest::cli>("cli", "the agent CLI: claude, codex, gemini, …; split at blanks, no shell",
+    member<&api::CreateSessionRequest::cli>("cli", "the agent CLI: claude, codex, gemini, …; split at spaces, no shell",
                                             {.min = 1, .max = 4096}),
     member<&api::CreateSessionRequest::args>("args", "more arguments, passed as they are", {.max = 64}),
     member<&api::CreateSessionRequest::task>("task", "sent to the agent as its first message"),

@@ -26,7 +26,7 @@ ExitCode run(const Invocation& invocation, Context& context) {
   const auto keys = invocation.value("--key").value_or("");
   const auto text = invocation.rest(1);
   if (keys.empty() == text.empty())
-    return report_error("input needs either a text or --key, for example: agent-relay input Bob --key Escape",
+    return report_error("input needs either text or --key, for example: agent-relay input Bob --key Escape",
                         ExitCode::Usage);
   const auto words = words_of(keys);
   for (const auto& word : words)

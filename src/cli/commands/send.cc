@@ -212,7 +212,7 @@ constexpr Option kOptions[] = {
     {.name = "--from", .value = "NAME", .description = "the sender; default $AGENT_RELAY_NAME, $USER or human"},
     {.name = "--wait",
      .value = "PROOF",
-     .description = "wait for this proof of delivery; without a value: delivered",
+     .description = "wait until it is accepted, delivered or seen; without a value: delivered",
      .choices = "accepted|delivered|seen",
      .implicit_value = "delivered",
      .wrong_values = "stored|queued|written|submitted|read|answered"},

@@ -9,9 +9,9 @@
 ///   seen to hold text and no dialog is open.
 /// - A working agent has accepted the text only when the composer no longer holds it: the turn may be another message's.
 /// - Pasted text that Enter does not send is erased, unless the composer holds other text too.
-/// - The user's keys are held from the paste until the text is submitted or erased. When the user types, the text is
-///   erased at once if Enter is not due within kKeysTimeout, otherwise after kSlowTimeout. Nothing was sent then, and
-///   the delivery starts again.
+/// - The user's keys are held from the paste until the text is submitted or erased. When the user types before Enter,
+///   the text is erased if Enter is not due within kKeysTimeout (kSlowTimeout until it is drawn), and the delivery starts
+///   again. After Enter it is erased after kSlowTimeout and is in doubt.
 /// - A turn is interrupted at most once, and not while the user has a draft.
 /// - Keys of the user after the paste leave the text to the user, except keys that answered a dialog. A text that the
 ///   user edited and sent is in doubt unless the transcript shows it.

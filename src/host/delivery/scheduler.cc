@@ -55,9 +55,9 @@ std::vector<FairQueue*> DeliveryScheduler::queues() {
 }
 
 /// Requeues the delivery at the injector that has not started.
-void DeliveryScheduler::clear_gate() {
-  at_gate_.reset();
-  user_at_gate_ = false;
+void DeliveryScheduler::reclaim_from_injector() {
+  injector_lane_.reset();
+  injector_has_user_message_ = false;
   if (auto delivery = injector_.reclaim()) requeue(*std::move(delivery));
 }
 
@@ -67,11 +67,11 @@ std::optional<SteadyTime> DeliveryScheduler::deliver(const View& view) {
   has_terminal_ = view.can.terminal;
   hook_delivers_silent_ = view.can.by(DeliveryMode::NextMessage).timing == DeliveryTiming::OnHook;
   drop_expired(view);
-  if (injector_.can_accept()) user_at_gate_ = false;
+  if (injector_.can_accept()) injector_has_user_message_ = false;
   // A native interface may have become available since the injector got the delivery.
   if (view.can.by(DeliveryMode::OnIdle).timing != DeliveryTiming::Never && !injector_.has_interrupted() &&
-      !user_at_gate_)
-    clear_gate();
+      !injector_has_user_message_)
+    reclaim_from_injector();
   std::optional<SteadyTime> again;
   if (paused_) {
     defer_paused();
@@ -87,7 +87,7 @@ std::optional<SteadyTime> DeliveryScheduler::deliver(const View& view) {
 }
 
 void DeliveryScheduler::defer_paused() {
-  clear_gate();
+  reclaim_from_injector();
   for (auto* queue : queues())
     for (auto* delivery : queue->in_order())
       if (delivery->mode != DeliveryMode::Manual) defer(*delivery, *paused_);
@@ -165,11 +165,11 @@ std::optional<SteadyTime> DeliveryScheduler::serve(Lane which, const View& view)
 std::optional<SteadyTime> DeliveryScheduler::inject_from(FairQueue& from, Lane which, const View& view) {
   const auto free_at = std::max(turn_started_by(DeliveryMode::OnIdle), turn_started_by(DeliveryMode::Immediate));
   if (view.state == State::Idle && view.now < free_at) return free_at;
-  const bool replaces = at_gate_ && !injector_.has_interrupted() && precedes(which, *at_gate_, view.state);
-  if (!injector_.can_accept() && replaces) clear_gate();
+  const bool replaces = injector_lane_ && !injector_.has_interrupted() && precedes(which, *injector_lane_, view.state);
+  if (!injector_.can_accept() && replaces) reclaim_from_injector();
   if (!injector_.can_accept()) return std::nullopt;
-  at_gate_ = which;
-  user_at_gate_ = from.front().as_user && view.can.by(which.mode).as_peer;
+  injector_lane_ = which;
+  injector_has_user_message_ = from.front().as_user && view.can.by(which.mode).as_peer;
   injector_.add(from.take());
   return std::nullopt;
 }
@@ -232,7 +232,7 @@ std::optional<SteadyTime> DeliveryScheduler::deliver_native(FairQueue& from, Del
     return until;
   }
   const bool user_goes_first = mode == DeliveryMode::OnIdle ? view.state != State::Typing : view.state == State::Idle;
-  if (user_at_gate_ && !injector_.can_accept() && user_goes_first) {
+  if (injector_has_user_message_ && !injector_.can_accept() && user_goes_first) {
     defer(delivery, "a message of the user is first");
     return std::nullopt;
   }
@@ -382,7 +382,7 @@ void DeliveryScheduler::on_model_input(EvidenceMatcher& input, std::string_view 
 }
 
 std::optional<Delivery> DeliveryScheduler::extract(std::string_view id) {
-  clear_gate();
+  reclaim_from_injector();
   for (auto* queue : queues())
     if (auto delivery = queue->extract(id)) return delivery;
   return std::nullopt;
@@ -401,7 +401,7 @@ void DeliveryScheduler::move(const client::DeliveryRef& ref, DeliveryMode mode, 
 bool DeliveryScheduler::cancel(std::string_view id) { return extract(id).has_value(); }
 
 std::vector<std::string> DeliveryScheduler::fetch(const std::vector<std::string>& ids) {
-  clear_gate();
+  reclaim_from_injector();
   std::vector<std::string> taken;
   for (auto* queue : queues())
     queue->erase_if([&](Delivery& delivery) {

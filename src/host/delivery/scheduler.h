@@ -138,7 +138,7 @@ class DeliveryScheduler final : public SilentDeliveries {
   /// All queues, in the order they are served.
   [[nodiscard]] std::vector<FairQueue*> queues();
   void requeue(Delivery delivery) { queue_of(delivery).requeue(std::move(delivery)); }
-  void clear_gate();
+  void reclaim_from_injector();
   std::optional<Delivery> extract(std::string_view id);
   void defer_paused();
   std::optional<SteadyTime> serve_silent(protocol::Priority priority, const View& view);
@@ -165,8 +165,8 @@ class DeliveryScheduler final : public SilentDeliveries {
   ReceiptReporter& reports_;
   std::array<FairQueue, protocol::kLanes> lanes_;
   std::array<FairQueue, 2> silent_;
-  std::optional<protocol::Lane> at_gate_;  // the lane of the delivery at the injector
-  bool user_at_gate_ = false;              // it is typed because it is the user's
+  std::optional<protocol::Lane> injector_lane_;  // the lane of the delivery at the injector
+  bool injector_has_user_message_ = false;       // it is typed because it is the user's
   std::deque<UnprovenDelivery> unproven_;
   std::deque<UnprovenDelivery> in_doubt_;  // late evidence may still come; the newest kMaxUnproven
   std::vector<Delivery> fetched_;          // the response may not be sent yet

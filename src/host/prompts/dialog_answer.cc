@@ -6,7 +6,7 @@ using profiles::DialogKeys;
 using protocol::NackCode;
 
 DialogAnswer::Decision DialogAnswer::decide(const View& view) {
-  if (!entered_) return choose(view);
+  if (!confirmed_at_) return choose(view);
   if (!view.is_open) return {Step::Accepted};
   // The request may outlive its dialog: Gemini CLI restarts after its folder trust and then shows no known screen.
   // A dialog that is redrawn with a count or an error is still open; another dialog has another subject.
@@ -17,7 +17,7 @@ DialogAnswer::Decision DialogAnswer::decide(const View& view) {
   if (!is_shown && !closed_since_) closed_since_ = view.now;
   if (closed_since_ && view.now >= *closed_since_ + kClosedTime) return {Step::Accepted};
   if (closed_since_) return {Step::Wait, *closed_since_ + kClosedTime};
-  if (view.now < *entered_ + kCloseTimeout) return {Step::Wait, *entered_ + kCloseTimeout};
+  if (view.now < *confirmed_at_ + kCloseTimeout) return {Step::Wait, *confirmed_at_ + kCloseTimeout};
   return {Step::Failed,
           {},
           "the key was pressed, and the dialog is still open; see it with `agent-relay attach`",
@@ -40,11 +40,11 @@ DialogAnswer::Decision DialogAnswer::choose(const View& view) {
   }
   if (view.typed > since_)
     return {Step::Failed, {}, "the user is typing at the agent's terminal and may answer there", NackCode::Busy};
-  if (has_shortcut_keys(dialog_)) return press_enter(Step::Shortcut, view.now);
-  if (press_ == DialogKeys::Letter) return press_enter(Step::LetterAndEnter, view.now);
+  if (has_shortcut_keys(dialog_)) return confirm(Step::Shortcut, view.now);
+  if (press_ == DialogKeys::Letter) return confirm(Step::LetterAndEnter, view.now);
   const auto marked = view.dialog->marked();
   if (marked == wanted_)
-    return view.now < moved_ + gap_ ? Decision{Step::Wait, moved_ + gap_} : press_enter(Step::Enter, view.now);
+    return view.now < moved_ + gap_ ? Decision{Step::Wait, moved_ + gap_} : confirm(Step::Enter, view.now);
   if (view.now >= since_ + kChoosingTimeout)
     return {Step::Failed,
             {},
@@ -67,8 +67,8 @@ DialogAnswer::Decision DialogAnswer::move(std::size_t from, SteadyTime now) {
   return {from < wanted_ ? Step::Down : Step::Up, since_ + kChoosingTimeout};
 }
 
-DialogAnswer::Decision DialogAnswer::press_enter(Step step, SteadyTime now) {
-  entered_ = now;
+DialogAnswer::Decision DialogAnswer::confirm(Step step, SteadyTime now) {
+  confirmed_at_ = now;
   return {step, now + kCloseTimeout};
 }
 

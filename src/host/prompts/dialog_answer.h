@@ -57,7 +57,7 @@ class DialogAnswer {
  private:
   Decision choose(const View& view);
   Decision move(std::size_t from, SteadyTime now);
-  Decision press_enter(Step step, SteadyTime now);
+  Decision confirm(Step step, SteadyTime now);
 
   Dialog dialog_;
   std::size_t wanted_;
@@ -66,7 +66,7 @@ class DialogAnswer {
   SteadyTime since_;
   SteadyTime moved_{};
   std::optional<std::size_t> moved_from_;  // the mark when a key was pressed
-  std::optional<SteadyTime> entered_;
+  std::optional<SteadyTime> confirmed_at_;
   std::optional<SteadyTime> closed_since_;  // after the key
 };
 

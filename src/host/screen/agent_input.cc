@@ -11,7 +11,8 @@ constexpr std::string_view kStringEnd = "\x1b\\";
 
 }  // namespace
 
-/// A screen without the composer counts as an unknown dialog: keys are not released into it, however long it stays.
+/// A screen without the composer counts as an unknown dialog. Into a described dialog no earlier key is released, however
+/// long it stays; where the dialog is only presumed, keys are held for kMaxHeld at most.
 KeyHold key_hold(const KeyHoldView& view) {
   if (view.mid_frame) return KeyHold::Frame;
   if (view.state == profiles::State::Blocked)

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr SteadyTime kAdjectives{1h}, kLater{1h + 3s}, kNever{};
+constexpr SteadyTime kTypedAt{1h}, kLater{1h + 3s}, kNever{};
 
 struct AgentInputTest : ::testing::Test {
   AgentInput input{[](bool) {}};
@@ -20,32 +20,32 @@ struct AgentInputTest : ::testing::Test {
 };
 
 TEST_F(AgentInputTest, EnterAfterEscapeIsEnter) {
-  input.on_user_input("\x1b", kAdjectives);
-  expect(kAdjectives, kNever);
+  input.on_user_input("\x1b", kTypedAt);
+  expect(kTypedAt, kNever);
   input.on_user_input("\r", kLater);
-  expect(kAdjectives, kLater);
+  expect(kTypedAt, kLater);
 }
 
 TEST_F(AgentInputTest, EnterWithAltIsAnEdit) {
-  input.on_user_input("\x1b", kAdjectives);
-  input.on_user_input("\r", kAdjectives + 1ms);
-  expect(kAdjectives + 1ms, kNever);
+  input.on_user_input("\x1b", kTypedAt);
+  input.on_user_input("\r", kTypedAt + 1ms);
+  expect(kTypedAt + 1ms, kNever);
 }
 
 TEST_F(AgentInputTest, TerminalReplyIsNoEditInPieces) {
   for (const std::string_view reply : {"\x1b[?62;22c", "\x1b]11;rgb:0/0/0\x1b\\", "\x1bP>|term\x1b\\"})
     for (std::size_t cut = 2; cut <= reply.size(); ++cut) {
       AgentInput fresh{[](bool) {}};
-      fresh.on_user_input(reply.substr(0, cut), kAdjectives);
-      fresh.on_user_input(reply.substr(cut), kAdjectives + 1ms);
+      fresh.on_user_input(reply.substr(0, cut), kTypedAt);
+      fresh.on_user_input(reply.substr(cut), kTypedAt + 1ms);
       EXPECT_EQ(fresh.typing().any, kNever) << reply.substr(1) << " cut at " << cut;
     }
 }
 
 TEST_F(AgentInputTest, LoneEscapeCountsAsUser) {
-  input.on_user_input("\x1b", kAdjectives);
-  input.on_user_input("[?62;22c", kAdjectives + 1ms);
-  expect(kAdjectives, kNever);
+  input.on_user_input("\x1b", kTypedAt);
+  input.on_user_input("[?62;22c", kTypedAt + 1ms);
+  expect(kTypedAt, kNever);
 }
 
 /// Takes what is written, or nothing.
@@ -70,16 +70,16 @@ struct HoldingInputTest : ::testing::Test {
 
   HoldingInputTest() {
     input.connect(program);
-    input.hold(KeyHold::All, kAdjectives);
+    input.hold(KeyHold::All, kTypedAt);
   }
 };
 
 TEST_F(HoldingInputTest, HeldKeysFollowInjectedTextAndCountThen) {
-  input.on_user_input("a", kAdjectives);
-  input.on_user_input("b", kAdjectives + 10ms);
+  input.on_user_input("a", kTypedAt);
+  input.on_user_input("b", kTypedAt + 10ms);
   input.write("\r");
   EXPECT_EQ(program.taken, "\r");
-  EXPECT_EQ(input.held(kAdjectives + 20ms).since, kAdjectives);
+  EXPECT_EQ(input.held(kTypedAt + 20ms).since, kTypedAt);
   EXPECT_EQ(input.typing().any, kNever) << "they did not touch the composer";
   EXPECT_TRUE(input.hold(KeyHold::None, kLater));
   EXPECT_EQ(program.taken, "\rab");
@@ -90,27 +90,27 @@ TEST_F(HoldingInputTest, HeldKeysFollowInjectedTextAndCountThen) {
 }
 
 TEST_F(HoldingInputTest, TerminalReplyIsNotHeld) {
-  input.on_user_input("\x1b[?62;22c", kAdjectives);
+  input.on_user_input("\x1b[?62;22c", kTypedAt);
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
   program.taken.clear();
-  input.on_user_input("\x1b", kAdjectives);
+  input.on_user_input("\x1b", kTypedAt);
   EXPECT_EQ(program.taken, "") << "it may be the Escape key";
-  input.on_user_input("[?62;22c", kAdjectives + 1ms);
+  input.on_user_input("[?62;22c", kTypedAt + 1ms);
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
 }
 
 TEST_F(HoldingInputTest, HeldKeysAreReleasedAfterTimeout) {
-  input.on_user_input("a", kAdjectives);
-  EXPECT_EQ(input.due(), kAdjectives + kMaxHeld);
-  EXPECT_FALSE(input.hold(KeyHold::All, kAdjectives + kMaxHeld - 1ms));
-  EXPECT_TRUE(input.hold(KeyHold::All, kAdjectives + kMaxHeld));
+  input.on_user_input("a", kTypedAt);
+  EXPECT_EQ(input.due(), kTypedAt + kMaxHeld);
+  EXPECT_FALSE(input.hold(KeyHold::All, kTypedAt + kMaxHeld - 1ms));
+  EXPECT_TRUE(input.hold(KeyHold::All, kTypedAt + kMaxHeld));
   EXPECT_EQ(program.taken, "a");
 }
 
 TEST_F(HoldingInputTest, FloodOfKeysPausesUser) {
-  input.on_user_input(std::string(kMaxHeldBytes - 1, 'a'), kAdjectives);
+  input.on_user_input(std::string(kMaxHeldBytes - 1, 'a'), kTypedAt);
   EXPECT_TRUE(crowded.empty());
-  input.on_user_input("b", kAdjectives);
+  input.on_user_input("b", kTypedAt);
   EXPECT_EQ(crowded, std::vector<bool>{true});
   input.hold(KeyHold::None, kLater);
   EXPECT_EQ(crowded, (std::vector<bool>{true, false}));
@@ -118,8 +118,8 @@ TEST_F(HoldingInputTest, FloodOfKeysPausesUser) {
 }
 
 TEST_F(HoldingInputTest, HeldEnterFollowsKeysAfterGap) {
-  input.on_user_input("hello", kAdjectives);
-  input.on_user_input("\r", kAdjectives + 100ms);
+  input.on_user_input("hello", kTypedAt);
+  input.on_user_input("\r", kTypedAt + 100ms);
   input.hold(KeyHold::None, kLater);
   input.on_user_input("!", kLater + 1ms);
   EXPECT_EQ(program.taken, "hello");
@@ -130,7 +130,7 @@ TEST_F(HoldingInputTest, HeldEnterFollowsKeysAfterGap) {
 }
 
 struct DialogInputTest : HoldingInputTest {
-  static constexpr SteadyTime kOpened = kAdjectives + 100ms, kClosed = kAdjectives + 60s;
+  static constexpr SteadyTime kOpened = kTypedAt + 100ms, kClosed = kTypedAt + 60s;
 
   void open(KeyHold hold = KeyHold::Earlier) { input.hold(hold, kOpened); }
   /// What is held is with the program once the dialog counts as closed.
@@ -142,10 +142,10 @@ struct DialogInputTest : HoldingInputTest {
 };
 
 TEST_F(DialogInputTest, EnterPressedBeforeDialogDoesNotApproveIt) {
-  input.on_user_input("yes", kAdjectives);
-  input.on_user_input("\r", kAdjectives + 50ms);
+  input.on_user_input("yes", kTypedAt);
+  input.on_user_input("\r", kTypedAt + 50ms);
   open();
-  EXPECT_FALSE(input.hold(KeyHold::Earlier, kAdjectives + 30s)) << "however long it is open";
+  EXPECT_FALSE(input.hold(KeyHold::Earlier, kTypedAt + 30s)) << "however long it is open";
   EXPECT_EQ(program.taken, "");
   EXPECT_FALSE(input.due()) << "only the end of the dialog releases them";
   EXPECT_TRUE(input.overtaken());
@@ -155,7 +155,7 @@ TEST_F(DialogInputTest, EnterPressedBeforeDialogDoesNotApproveIt) {
 }
 
 TEST_F(DialogInputTest, KeysPressedAfterDialogWasDrawnReachItAtOnce) {
-  input.on_user_input("draft", kAdjectives);
+  input.on_user_input("draft", kTypedAt);
   open();
   for (const auto* key : {"\x1b[B", "\x03", "\r"}) {
     program.taken.clear();
@@ -169,7 +169,7 @@ TEST_F(DialogInputTest, KeysPressedAfterDialogWasDrawnReachItAtOnce) {
 }
 
 TEST_F(DialogInputTest, SecondDialogGetsNoHeldKeys) {
-  input.on_user_input("\r", kAdjectives);
+  input.on_user_input("\r", kTypedAt);
   open();
   EXPECT_FALSE(input.hold(KeyHold::None, kClosed));
   EXPECT_EQ(input.due(), kClosed + kDialogClosedTime);
@@ -184,9 +184,9 @@ TEST_F(DialogInputTest, SecondDialogGetsNoHeldKeys) {
 }
 
 TEST_F(DialogInputTest, UnsentMessageBehindDialogHoldsKeysAgain) {
-  input.on_user_input("a", kAdjectives);
+  input.on_user_input("a", kTypedAt);
   open();
-  EXPECT_FALSE(input.held(kOpened + 20s).since) << "the message has not to give way to them";
+  EXPECT_FALSE(input.held(kOpened + 20s).since) << "the message need not yield to them";
   EXPECT_FALSE(input.hold(KeyHold::All, kClosed));
   EXPECT_EQ(input.held(kClosed).since, kClosed);
   EXPECT_FALSE(input.hold(KeyHold::All, kClosed + kMaxHeld - 1ms));
@@ -195,26 +195,26 @@ TEST_F(DialogInputTest, UnsentMessageBehindDialogHoldsKeysAgain) {
 }
 
 TEST_F(DialogInputTest, SuspectedDialogKeepsBound) {
-  input.on_user_input("a", kAdjectives);
-  input.on_user_input("\r", kAdjectives + 1ms);
+  input.on_user_input("a", kTypedAt);
+  input.on_user_input("\r", kTypedAt + 1ms);
   open(KeyHold::EarlierBounded);
   input.on_user_input("n", kOpened + 1s);
   EXPECT_EQ(program.taken, "n");
-  EXPECT_EQ(input.due(), kAdjectives + kMaxHeld);
-  EXPECT_TRUE(input.hold(KeyHold::EarlierBounded, kAdjectives + kMaxHeld));
+  EXPECT_EQ(input.due(), kTypedAt + kMaxHeld);
+  EXPECT_TRUE(input.hold(KeyHold::EarlierBounded, kTypedAt + kMaxHeld));
   EXPECT_EQ(program.taken, "na");
-  EXPECT_EQ(input.due(), kAdjectives + kMaxHeld + kEnterGap);
-  EXPECT_TRUE(input.hold(KeyHold::EarlierBounded, kAdjectives + kMaxHeld + kEnterGap));
+  EXPECT_EQ(input.due(), kTypedAt + kMaxHeld + kEnterGap);
+  EXPECT_TRUE(input.hold(KeyHold::EarlierBounded, kTypedAt + kMaxHeld + kEnterGap));
   EXPECT_EQ(program.taken, "na\r");
 }
 
 TEST_F(DialogInputTest, HeldKeysAreNotReleasedDuringFrame) {
-  input.on_user_input("yes", kAdjectives);
-  input.on_user_input("\r", kAdjectives + 1ms);
-  input.hold(KeyHold::None, kAdjectives + 2ms);
+  input.on_user_input("yes", kTypedAt);
+  input.on_user_input("\r", kTypedAt + 1ms);
+  input.hold(KeyHold::None, kTypedAt + 2ms);
   ASSERT_EQ(program.taken, "yes");
-  EXPECT_FALSE(input.hold(KeyHold::Frame, kAdjectives + 3ms));
-  EXPECT_FALSE(input.hold(KeyHold::Frame, kAdjectives + kMaxHeld)) << "the frame may be a dialog's";
+  EXPECT_FALSE(input.hold(KeyHold::Frame, kTypedAt + 3ms));
+  EXPECT_FALSE(input.hold(KeyHold::Frame, kTypedAt + kMaxHeld)) << "the frame may be a dialog's";
   EXPECT_FALSE(input.due()) << "the frame has its own timeout";
   open();
   EXPECT_EQ(program.taken, "yes");
@@ -223,44 +223,44 @@ TEST_F(DialogInputTest, HeldKeysAreNotReleasedDuringFrame) {
 }
 
 TEST_F(DialogInputTest, FrameKeepsHoldOfKeys) {
-  input.hold(KeyHold::None, kAdjectives);
-  input.hold(KeyHold::Frame, kAdjectives);
-  input.on_user_input("a", kAdjectives + 1ms);
+  input.hold(KeyHold::None, kTypedAt);
+  input.hold(KeyHold::Frame, kTypedAt);
+  input.on_user_input("a", kTypedAt + 1ms);
   EXPECT_EQ(program.taken, "a");
-  input.hold(KeyHold::All, kAdjectives + 2ms);
-  input.hold(KeyHold::Frame, kAdjectives + 3ms);
-  input.on_user_input("b", kAdjectives + 4ms);
+  input.hold(KeyHold::All, kTypedAt + 2ms);
+  input.hold(KeyHold::Frame, kTypedAt + 3ms);
+  input.on_user_input("b", kTypedAt + 4ms);
   EXPECT_EQ(program.taken, "a");
 }
 
 TEST_F(DialogInputTest, KeysPressedBetweenDrawingAndRecognitionReachDialog) {
-  input.on_user_input("mine", kAdjectives);
-  input.hold(KeyHold::Frame, kAdjectives + 100ms);
-  input.on_user_input("\x1b[B", kAdjectives + 300ms);
-  input.on_user_input("\r", kAdjectives + 400ms);
+  input.on_user_input("mine", kTypedAt);
+  input.hold(KeyHold::Frame, kTypedAt + 100ms);
+  input.on_user_input("\x1b[B", kTypedAt + 300ms);
+  input.on_user_input("\r", kTypedAt + 400ms);
   EXPECT_EQ(program.taken, "") << "the composer may return";
-  EXPECT_TRUE(input.hold(KeyHold::Earlier, kAdjectives + 1s, kAdjectives + 100ms));
+  EXPECT_TRUE(input.hold(KeyHold::Earlier, kTypedAt + 1s, kTypedAt + 100ms));
   EXPECT_EQ(program.taken, "\x1b[B\r");
-  EXPECT_EQ(input.typing().enter, kAdjectives + 400ms);
+  EXPECT_EQ(input.typing().enter, kTypedAt + 400ms);
   EXPECT_EQ(input.describe_held().bytes, 4U);
-  EXPECT_FALSE(input.hold(KeyHold::Earlier, kAdjectives + 2s, kAdjectives + 100ms));
+  EXPECT_FALSE(input.hold(KeyHold::Earlier, kTypedAt + 2s, kTypedAt + 100ms));
   close();
   EXPECT_EQ(program.taken, "\x1b[B\rmine");
 }
 
 TEST_F(DialogInputTest, EscapeBeforeRecognitionReachesDialog) {
-  input.hold(KeyHold::Frame, kAdjectives);
-  input.on_user_input("\x1b", kAdjectives + 1ms);
-  EXPECT_TRUE(input.hold(KeyHold::Earlier, kAdjectives + 1s, kAdjectives));
+  input.hold(KeyHold::Frame, kTypedAt);
+  input.on_user_input("\x1b", kTypedAt + 1ms);
+  EXPECT_TRUE(input.hold(KeyHold::Earlier, kTypedAt + 1s, kTypedAt));
   EXPECT_EQ(program.taken, "\x1b");
   EXPECT_FALSE(input.overtaken());
 }
 
 TEST_F(DialogInputTest, SequenceStartedBeforeLateDialogStaysWhole) {
-  input.on_user_input("x\x1b[", kAdjectives);
-  input.hold(KeyHold::Frame, kAdjectives + 1ms);
-  input.on_user_input("1;5Dn", kAdjectives + 2ms);
-  input.hold(KeyHold::Earlier, kAdjectives + 1s, kAdjectives + 1ms);
+  input.on_user_input("x\x1b[", kTypedAt);
+  input.hold(KeyHold::Frame, kTypedAt + 1ms);
+  input.on_user_input("1;5Dn", kTypedAt + 2ms);
+  input.hold(KeyHold::Earlier, kTypedAt + 1s, kTypedAt + 1ms);
   EXPECT_EQ(program.taken, "n");
   close();
   EXPECT_EQ(program.taken, "nx\x1b[1;5D");
@@ -289,11 +289,11 @@ TEST_F(DialogInputTest, SequenceCutByDialogStaysWhole) {
       FakeProgram fresh_program;
       AgentInput fresh{[](bool) {}};
       fresh.connect(fresh_program);
-      fresh.hold(KeyHold::All, kAdjectives);
-      fresh.on_user_input("x", kAdjectives);
-      fresh.on_user_input(sequence.substr(0, cut), kAdjectives + 1ms);
-      fresh.hold(KeyHold::Earlier, kAdjectives + 2ms);
-      fresh.on_user_input(std::string{sequence.substr(cut)} + "\x1b[B", kAdjectives + 3ms);
+      fresh.hold(KeyHold::All, kTypedAt);
+      fresh.on_user_input("x", kTypedAt);
+      fresh.on_user_input(sequence.substr(0, cut), kTypedAt + 1ms);
+      fresh.hold(KeyHold::Earlier, kTypedAt + 2ms);
+      fresh.on_user_input(std::string{sequence.substr(cut)} + "\x1b[B", kTypedAt + 3ms);
       EXPECT_EQ(fresh_program.taken, "\x1b[B") << "cut at " << cut;
       fresh.hold(KeyHold::None, kClosed);
       fresh.hold(KeyHold::None, kClosed + kDialogClosedTime);
@@ -302,7 +302,7 @@ TEST_F(DialogInputTest, SequenceCutByDialogStaysWhole) {
 }
 
 TEST_F(DialogInputTest, SequenceStartedInDialogEndsThere) {
-  input.on_user_input("x", kAdjectives);
+  input.on_user_input("x", kTypedAt);
   open();
   input.on_user_input("\x1b[", kClosed - 1ms);
   input.hold(KeyHold::None, kClosed);
@@ -313,7 +313,7 @@ TEST_F(DialogInputTest, SequenceStartedInDialogEndsThere) {
 }
 
 TEST_F(DialogInputTest, EscapeBeforeDialogIsNotJoinedToLaterKey) {
-  input.on_user_input("x\x1b", kAdjectives);
+  input.on_user_input("x\x1b", kTypedAt);
   open();
   input.on_user_input("y", kOpened + 1s);
   EXPECT_EQ(program.taken, "y");
@@ -322,7 +322,7 @@ TEST_F(DialogInputTest, EscapeBeforeDialogIsNotJoinedToLaterKey) {
 }
 
 TEST_F(DialogInputTest, FloodOfKeysLeavesDialogAnswerable) {
-  input.on_user_input(std::string(kMaxHeldBytes, 'a'), kAdjectives);
+  input.on_user_input(std::string(kMaxHeldBytes, 'a'), kTypedAt);
   EXPECT_EQ(crowded, std::vector<bool>{true});
   open();
   EXPECT_EQ(crowded, (std::vector<bool>{true, false}));
@@ -331,7 +331,7 @@ TEST_F(DialogInputTest, FloodOfKeysLeavesDialogAnswerable) {
 }
 
 TEST_F(DialogInputTest, PasteBeyondBoundIsTruncatedAndEnds) {
-  input.on_user_input("\x1b[200~", kAdjectives);
+  input.on_user_input("\x1b[200~", kTypedAt);
   open();
   input.on_user_input(std::string(kMaxHeldBytes + 10, '\r'), kOpened);
   EXPECT_EQ(program.taken, "") << "it must not reach the dialog";
@@ -346,7 +346,7 @@ TEST_F(DialogInputTest, PasteBeyondBoundIsTruncatedAndEnds) {
 }
 
 TEST_F(DialogInputTest, TerminalReplyPassesHeldKeys) {
-  input.on_user_input("a", kAdjectives);
+  input.on_user_input("a", kTypedAt);
   open();
   input.on_user_input("\x1b[?62;22c", kOpened + 1ms);
   EXPECT_EQ(program.taken, "\x1b[?62;22c");
