@@ -63,6 +63,22 @@ void ConversationTracker::merge(const std::vector<Paragraph>& view, std::size_t 
   set_turn(std::move(turn));
 }
 
+/// Where the view starts in the turn: where the rest of the turn is on it, or where most of the view is in the turn. The
+/// latter outweighs a shorter match at the turn's end: the turn's end may be from a frame that was drawn in part.
+std::optional<std::size_t> ConversationTracker::find_overlap(const std::vector<Paragraph>& view) const {
+  std::optional<std::size_t> to_end, longest;
+  std::size_t end_run = 0, longest_run = 0;
+  for (std::size_t from = 0; from < turn_.size(); ++from) {
+    const std::size_t overlap = std::min(view.size(), turn_.size() - from);
+    std::size_t run = 0;
+    while (run < overlap && same(turn_[from + run], view[run], run == 0)) ++run;
+    if (!to_end && (run == overlap || (run + 1 >= overlap && run > 0))) to_end = from, end_run = run;
+    if (run >= longest_run) longest = from, longest_run = run;
+  }
+  const bool is_certain = longest_run >= kMinCertainRun && 2 * longest_run >= view.size();
+  return is_certain && longest_run > end_run ? longest : to_end;
+}
+
 void ConversationTracker::start_over(const std::vector<Paragraph>& view) {
   // The screen was cleared or fully redrawn: this turn's text is behind the user's last input.
   const auto last_user =
@@ -95,12 +111,7 @@ void ConversationTracker::update(const std::vector<Paragraph>& view, Turn turn) 
   for (std::size_t skip : {std::size_t{0}, std::size_t{1}}) {  // 1: a heading stays at the screen's top
     if (skip >= view.size()) break;
     const std::vector<Paragraph> rest{view.begin() + static_cast<std::ptrdiff_t>(skip), view.end()};
-    for (std::size_t from = 0; from < turn_.size(); ++from) {
-      const std::size_t overlap = std::min(rest.size(), turn_.size() - from);
-      std::size_t run = 0;
-      while (run < overlap && same(turn_[from + run], rest[run], run == 0)) ++run;
-      if (run == overlap || (run + 1 >= overlap && run > 0)) return merge(rest, from);
-    }
+    if (const auto from = find_overlap(rest)) return merge(rest, *from);
   }
   start_over(view);
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "profiles/compiled_profile.h"
@@ -20,6 +21,7 @@ class ConversationTracker {
  public:
   static constexpr std::size_t kMaxFinished = 400;
   static constexpr std::size_t kMaxTurn = 4'000;
+  static constexpr std::size_t kMinCertainRun = 3;  // paragraphs in a row that repeat by chance only rarely
 
   enum class Turn : std::uint8_t { Open, Ended };
 
@@ -35,6 +37,7 @@ class ConversationTracker {
  private:
   [[nodiscard]] bool lies_inside(const std::vector<Paragraph>& view) const;
   [[nodiscard]] std::size_t known_prefix(const std::vector<Paragraph>& view) const;
+  [[nodiscard]] std::optional<std::size_t> find_overlap(const std::vector<Paragraph>& view) const;
   void merge(const std::vector<Paragraph>& view, std::size_t from);
   void start_over(const std::vector<Paragraph>& view);
   void set_turn(std::vector<Paragraph> turn);

@@ -54,6 +54,17 @@ TEST(Conversation, KeepsTextThatScrolledOffDuringTheTurn) {
   EXPECT_EQ(end_turn(conversation), (Texts{"one", "two", "three", "four"}));
 }
 
+TEST(Conversation, FrameDrawnInPartRepeatsNoText) {
+  ConversationTracker conversation;
+  conversation.update(view({"u:a"}), Turn::Ended);
+  conversation.update(view({"u:a", "a:done", "u:b", "a:command", "u:c"}), Turn::Open);
+  conversation.update(view({"a:done", "u:b", "a:command", "u:c", "a:done"}), Turn::Open);
+  conversation.update(view({"a:done", "u:b", "a:command", "u:c", "u:d", "a:done"}),
+                      Turn::Open);  // the lower part is old
+  conversation.update(view({"a:done", "u:b", "a:command", "u:c", "a:done", "u:d"}), Turn::Open);
+  EXPECT_EQ(end_turn(conversation), (Texts{"done", "command", "done"}));
+}
+
 TEST(Conversation, KeepsAParagraphWhoseTopIsCutOff) {
   ConversationTracker conversation;
   conversation.update(view({"u:go"}), Turn::Ended);
